@@ -1,0 +1,37 @@
+# One command an intention. Every target sets up what it needs by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test lint type bench docs clean
+help:  ## show what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+$(READY): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip 2>/dev/null || true
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## anonymize the embedded groceries, audit the written release, show the result
+	$(BIN)/setveil demo --output demo-release --force
+
+test: $(READY)  ## run every test
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(READY)  ## style and common mistakes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+type: $(READY)  ## static types, strict
+	$(BIN)/mypy
+
+bench: $(READY)  ## measure speed, memory and loss, warmed and seeded
+	$(BIN)/python -m benchmarks
+
+docs: $(READY)  ## rebuild the generated pages and pictures of docs/
+	$(BIN)/python -m docs.build
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) build dist demo-release demo-release.private .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,79 @@
+"""The seam between methods and data: the questions a method may ask.
+
+Everything is asked in nodes of `hierarchy` (restricted to the leaves that occur), so the same method
+runs on arrays in memory, on a cluster, or on the tests' brute force. What needs rows (count-tree,
+Gray order, Partition) asks `rows`, and the registry says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.guarantees import Guarantee
+from ..model.hierarchy import Hierarchy
+from ..model.transactions import Rows, Transactions
+from ..release.recoding import Recoding
+
+NodeSets = NDArray[np.int32]
+"""Sets of nodes, one a line, padded with -1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Violations:
+    """Published patterns that break a guarantee, and in how many records each is.
+
+    `sets` holds the nodes known to be present, `absent` those known to be absent (no column unless
+    negative knowledge was asked for); both padded with -1. `complete` tells whether these are all
+    minimal ones or the limit cut the list.
+    """
+
+    sets: NodeSets
+    support: NDArray[np.int64]
+    complete: bool
+    absent: NodeSets | None = None
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+
+class Engine(Protocol):
+    """Answers about one data set bound to one hierarchy."""
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy, restricted to the leaves that occur."""
+        ...
+
+    @property
+    def n_records(self) -> int:
+        """How many records (persons) there are, empty ones included."""
+        ...
+
+    def item_counts(self) -> NDArray[np.int64]:
+        """Return in how many records each leaf is."""
+        ...
+
+    def violations(
+        self, recoding: Recoding, guarantee: Guarantee, *, limit: int | None = None
+    ) -> Violations:
+        """Return the minimal patterns that a global recoding would publish against `guarantee`."""
+        ...
+
+    def supports(self, sets: NodeSets, *, enough: int | None = None) -> NDArray[np.int64]:
+        """Return in how many records each set of nodes is, at any level of the hierarchy.
+
+        A record holds a node if it holds a leaf under it. Counting may stop at `enough`.
+        """
+        ...
+
+    def publish(self, recoding: Recoding) -> Transactions:
+        """Return the published records in canonical order."""
+        ...
+
+    def rows(self) -> Rows:
+        """Return the records themselves, as leaves; `UsageError` where an engine holds none."""
+        ...

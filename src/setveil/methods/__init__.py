@@ -1,0 +1,1 @@
+"""How a guarantee is reached: one file, one method, and its docstring names the paper."""

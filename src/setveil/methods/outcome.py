@@ -1,0 +1,36 @@
+"""What a method returns: a recoding, how good it is known to be, and figures of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..release.recoding import Recoding
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The integer cost reached, a lower bound on it (None where none is known), and if proven.
+
+    Both are in the units of the `Cost` given to the method: see ``Cost.share``.
+    """
+
+    name: str
+    cost: int
+    bound: int | None = None
+
+    @property
+    def proven(self) -> bool:
+        """Whether no recoding of this kind costs less."""
+        return self.bound is not None and self.bound >= self.cost
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of a method. `figures` are facts about the run, for the private report."""
+
+    recoding: Recoding
+    objective: Objective | None = None
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    complete: bool = True
+    """False where a time limit cut the run: the result is valid and not reproducible."""

@@ -1,0 +1,153 @@
+"""What is promised, as values: independent of how it is reached and of how it is checked.
+
+Each guarantee is frozen and validated on creation. `as_dict` and `guarantee_from_dict` turn it into
+the plain form that certificates hold and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..errors import UsageError
+
+LARGEST = 2**31 - 1
+
+
+def whole_number(name: str, value: object, *, least: int) -> int:
+    """Return `value` if it is an int (not a bool) in range, else raise `UsageError`."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError(
+            f"{name} must be a whole number (got {str(value)[:40]!r}).", f"Give {name} >= {least}."
+        )
+    if value < least or value > LARGEST:
+        raise UsageError(
+            f"{name}={str(value)[:40]} is out of range.",
+            f"Allowed: {least} <= {name} <= {LARGEST}.",
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class KmAnonymity:
+    """Every set of at most `m` published items is in 0 or at least `k` records.
+
+    With `negative`, the same holds for every combination of at most `m` items known to be present or
+    known to be absent.
+
+    >>> KmAnonymity(k=5, m=2)
+    KmAnonymity(k=5, m=2, negative=False)
+    """
+
+    k: int
+    m: int
+    negative: bool = False
+    model = "km"
+
+    def __post_init__(self) -> None:
+        if self.k == 1 and not isinstance(self.k, bool):
+            raise UsageError("k=1 gives no protection.", "Give k >= 2.")
+        whole_number("k", self.k, least=2)
+        whole_number("m", self.m, least=1)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the plain form kept in certificates."""
+        plain: dict[str, object] = {"model": self.model, "k": self.k, "m": self.m}
+        if self.negative:
+            plain["negative"] = True
+        return plain
+
+    def __str__(self) -> str:
+        signed = " with negative knowledge" if self.negative else ""
+        return f"{self.k}^{self.m}-anonymity{signed}"
+
+
+@dataclass(frozen=True)
+class KAnonymity:
+    """Every published record, as a set, is the same as at least `k` - 1 others."""
+
+    k: int
+    model = "k"
+
+    def __post_init__(self) -> None:
+        if self.k == 1 and not isinstance(self.k, bool):
+            raise UsageError("k=1 gives no protection.", "Give k >= 2.")
+        whole_number("k", self.k, least=2)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the plain form kept in certificates."""
+        return {"model": self.model, "k": self.k}
+
+    def __str__(self) -> str:
+        return f"{self.k}-anonymity of whole records"
+
+
+@dataclass(frozen=True)
+class LmDiversity:
+    """Whoever knows at most `m` other items of a record links it to no sensitive item above 1/`l`.
+
+    For every set c of 1..m items that are not sensitive and every sensitive item s:
+    ``l * support(c + s) <= support(c)``. The most frequent sensitive *itemset* is always attained by a
+    single item, so items are enough.
+    """
+
+    l: int  # noqa: E741 - the papers' name
+    m: int
+    sensitive: frozenset[str]
+    model = "lm"
+
+    def __post_init__(self) -> None:
+        whole_number("l", self.l, least=2)
+        whole_number("m", self.m, least=1)
+        object.__setattr__(self, "sensitive", frozenset(self.sensitive))
+        if not self.sensitive:
+            raise UsageError("l^m-diversity needs sensitive items.", "Name at least one.")
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the plain form kept in certificates."""
+        return {
+            "model": self.model,
+            "l": self.l,
+            "m": self.m,
+            "sensitive": sorted(self.sensitive),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.l}^{self.m}-diversity of {len(self.sensitive)} sensitive items"
+
+
+Guarantee = KmAnonymity | KAnonymity | LmDiversity
+
+FIELDS: Mapping[str, frozenset[str]] = {
+    "km": frozenset({"k", "m", "negative"}),
+    "k": frozenset({"k"}),
+    "lm": frozenset({"l", "m", "sensitive"}),
+}
+
+
+def guarantee_from_dict(plain: Mapping[str, object]) -> Guarantee:
+    """Return the guarantee that `as_dict` described; unknown keys are refused.
+
+    >>> guarantee_from_dict({"model": "km", "k": 5, "m": 2})
+    KmAnonymity(k=5, m=2, negative=False)
+    """
+    model = plain.get("model")
+    if not isinstance(model, str) or model not in FIELDS:
+        raise UsageError(f"unknown guarantee {str(model)[:40]!r}.", "Known: km, k, lm.")
+    fields = {name: value for name, value in plain.items() if name != "model"}
+    unknown = sorted(set(fields) - FIELDS[model])
+    if unknown:
+        raise UsageError(f"unknown field {str(unknown[0])[:40]!r} in guarantee {model!r}.")
+    k = whole_number("k", fields.get("k"), least=2) if model in ("km", "k") else 0
+    if model == "k":
+        return KAnonymity(k)
+    m = whole_number("m", fields.get("m"), least=1)
+    if model == "km":
+        negative = fields.get("negative", False)
+        if not isinstance(negative, bool):
+            raise UsageError("negative must be true or false.")
+        return KmAnonymity(k, m, negative)
+    sensitive = fields.get("sensitive")
+    if not isinstance(sensitive, list) or not all(isinstance(item, str) for item in sensitive):
+        raise UsageError("sensitive must be a list of labels.")
+    return LmDiversity(whole_number("l", fields.get("l"), least=2), m, frozenset(sensitive))

@@ -1,0 +1,218 @@
+"""The taxonomy as arrays: which label generalizes which.
+
+Nodes are numbered so that loops stay simple: the leaves come first, 0 .. n_leaves - 1, in the order
+of a walk whose children are sorted by label, so that the leaves under any node are an interval; then
+the inner nodes, children before parents. A leaf's number is also the item's id in data bound to this
+hierarchy. Several trees are allowed (a forest): tables have one tree a column, and a sensitive item
+is a tree of its own that cannot be generalized.
+
+Unary chains are kept, for their labels; they cover the same leaves and so cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import HierarchyError
+
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A tree or forest over labels.
+
+    >>> toy = Hierarchy.from_parents({"a1": "A", "a2": "A", "b": "ALL", "A": "ALL", "ALL": None})
+    >>> toy
+    Hierarchy(3 leaves, 2 categories, height 2)
+    >>> toy.path("a1")
+    ('a1', 'A', 'ALL')
+    """
+
+    labels: tuple[str, ...]
+    parent: Ids
+    n_leaves: int
+    private: bool = False
+
+    @classmethod
+    def from_parents(
+        cls, parent_of_label: Mapping[str, str | None], *, private: bool = False
+    ) -> Hierarchy:
+        """Return the hierarchy in which each label has the given parent (None for a root)."""
+        children: dict[str, list[str]] = {}
+        roots: list[str] = []
+        for label, above in parent_of_label.items():
+            if above is None:
+                roots.append(label)
+            elif above not in parent_of_label:
+                raise HierarchyError(f"the parent {above[:40]!r} is not itself declared.")
+            else:
+                children.setdefault(above, []).append(label)
+        leaves: list[str] = []
+        inner: list[str] = []
+        stack = [(root, False) for root in sorted(roots, reverse=True)]
+        while stack:
+            label, done = stack.pop()
+            below = children.get(label)
+            if below is None:
+                leaves.append(label)
+            elif done:
+                inner.append(label)
+            else:
+                stack.append((label, True))
+                stack += [(child, False) for child in sorted(below, reverse=True)]
+        labels = tuple(leaves + inner)
+        if len(labels) != len(parent_of_label):
+            raise HierarchyError("the hierarchy has a cycle.", "Break it; `hierarchy check` shows it.")
+        number = {label: node for node, label in enumerate(labels)}
+        parent = np.full(len(labels), -1, dtype=np.int32)
+        for node, label in enumerate(labels):
+            above = parent_of_label[label]
+            if above is not None:
+                parent[node] = number[above]
+        return cls(labels, parent, len(leaves), private)
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[Sequence[str]], *, private: bool = False) -> Hierarchy:
+        """Return the hierarchy of leaf-to-root paths; consecutive repeats are padding."""
+        parent_of_label: dict[str, str | None] = {}
+        for path in paths:
+            steps = [step for place, step in enumerate(path) if place == 0 or step != path[place - 1]]
+            for child, above in zip(steps, [*steps[1:], None], strict=True):
+                known = parent_of_label.setdefault(child, above)
+                if known != above:
+                    raise HierarchyError(f"{child[:40]!r} has two parents.", "Keep one of them.")
+        return cls.from_parents(parent_of_label, private=private)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return (
+            f"Hierarchy({self.n_leaves:,} leaves, {len(self) - self.n_leaves:,} categories, "
+            f"height {self.height})"
+        )
+
+    @cached_property
+    def node_of_label(self) -> dict[str, int]:
+        """The node of each label."""
+        return {label: node for node, label in enumerate(self.labels)}
+
+    @cached_property
+    def _intervals(self) -> tuple[Ids, Ids]:
+        first = np.full(len(self), self.n_leaves, dtype=np.int32)
+        end = np.zeros(len(self), dtype=np.int32)
+        first[: self.n_leaves] = np.arange(self.n_leaves)
+        end[: self.n_leaves] = np.arange(1, self.n_leaves + 1)
+        for node, above in enumerate(self.parent.tolist()):
+            if above >= 0:
+                first[above] = min(first[above], first[node])
+                end[above] = max(end[above], end[node])
+        return first, end
+
+    @property
+    def first_leaf(self) -> Ids:
+        """The first leaf under each node."""
+        return self._intervals[0]
+
+    @property
+    def end_leaf(self) -> Ids:
+        """One past the last leaf under each node."""
+        return self._intervals[1]
+
+    @cached_property
+    def leaf_count(self) -> NDArray[np.int64]:
+        """How many leaves are under each node; 1 for a leaf and for a unary chain above one."""
+        return (self.end_leaf - self.first_leaf).astype(np.int64)
+
+    @cached_property
+    def depth(self) -> Ids:
+        """Steps from the root to each node."""
+        depth = np.zeros(len(self), dtype=np.int32)
+        for node in range(len(self) - 1, -1, -1):
+            above = self.parent[node]
+            if above >= 0:
+                depth[node] = depth[above] + 1
+        return depth
+
+    @cached_property
+    def root(self) -> Ids:
+        """The root above each node (itself for a root)."""
+        root = np.arange(len(self), dtype=np.int32)
+        for node in range(len(self) - 1, -1, -1):
+            above = self.parent[node]
+            if above >= 0:
+                root[node] = root[above]
+        return root
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each node, in label order."""
+        below: list[list[int]] = [[] for _ in range(len(self))]
+        for node, above in enumerate(self.parent.tolist()):
+            if above >= 0:
+                below[above].append(node)
+        return tuple(tuple(sorted(nodes, key=lambda node: self.labels[node])) for nodes in below)
+
+    @cached_property
+    def label_rank(self) -> Ids:
+        """The place of each node's label among all labels, by code point; breaks ties."""
+        order = sorted(range(len(self)), key=lambda node: self.labels[node])
+        rank = np.empty(len(self), dtype=np.int32)
+        rank[order] = np.arange(len(self), dtype=np.int32)
+        return rank
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The nodes without a parent."""
+        return tuple(int(node) for node in np.flatnonzero(self.parent < 0))
+
+    @property
+    def height(self) -> int:
+        """The longest way from a root to a leaf, in steps."""
+        return int(self.depth.max()) if len(self) else 0
+
+    def covers(self, upper: int, lower: int) -> bool:
+        """Tell whether `upper` is `lower` or above it, in O(1)."""
+        return bool(
+            self.first_leaf[upper] <= self.first_leaf[lower]
+            and self.end_leaf[lower] <= self.end_leaf[upper]
+            and self.depth[upper] <= self.depth[lower]
+        )
+
+    def ancestors(self, node: int) -> list[int]:
+        """Return the nodes above `node`, nearest first."""
+        above: list[int] = []
+        here = int(self.parent[node])
+        while here >= 0:
+            above.append(here)
+            here = int(self.parent[here])
+        return above
+
+    def path(self, label: str) -> tuple[str, ...]:
+        """Return the labels from `label` up to its root."""
+        node = self.node_of_label[label]
+        return tuple(self.labels[step] for step in (node, *self.ancestors(node)))
+
+    def parents_by_label(self) -> dict[str, str | None]:
+        """Return the mapping that `from_parents` takes."""
+        return {
+            label: None if above < 0 else self.labels[above]
+            for label, above in zip(self.labels, self.parent.tolist(), strict=True)
+        }
+
+    def restricted_to(self, leaves: Iterable[str]) -> Hierarchy:
+        """Return the part at and above these labels; the loss counts only leaves that occur."""
+        kept: dict[str, str | None] = {}
+        for label in leaves:
+            here: str | None = label
+            while here is not None and here not in kept:
+                above = int(self.parent[self.node_of_label[here]])
+                kept[here] = None if above < 0 else self.labels[above]
+                here = kept[here]
+        return Hierarchy.from_parents(kept, private=self.private)

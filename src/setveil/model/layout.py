@@ -1,0 +1,31 @@
+"""How data lie in a file: the format and what is needed to write them back the same way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FORMATS = ("baskets", "long", "onehot", "fimi", "jsonl", "parquet", "table")
+ROLES = ("set", "kept", "sensitive")
+
+
+@dataclass(frozen=True)
+class LayoutColumn:
+    """A column of a table: its name, its role, and the separator inside a set-valued cell."""
+
+    name: str
+    role: str
+    separator: str | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A format of `FORMATS`, its delimiter, whether it is gzip, and the columns of a table.
+
+    The items of a table are labelled ``column=value``, those of set-valued columns too, so that labels
+    of different columns never meet.
+    """
+
+    format: str
+    delimiter: str = ","
+    gzip: bool = False
+    columns: tuple[LayoutColumn, ...] = ()

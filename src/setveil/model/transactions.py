@@ -1,0 +1,173 @@
+"""Set-valued data: one set of items a record, as compressed rows.
+
+`indptr` and `items` are CSR arrays: record r holds ``items[indptr[r]:indptr[r + 1]]``, sorted and
+unique. A record is a person; its place in the arrays means nothing and is never published. `layout`
+remembers the format the data came in, `notices` what the reader had to say about them.
+
+`Rows` are transactions bound to a hierarchy: their items are the numbers of its leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import HierarchyError, Problem
+from .hierarchy import Hierarchy
+from .layout import Layout
+from .vocabulary import Vocabulary
+
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Transactions:
+    """Records as sets of items.
+
+    >>> baskets = Transactions.from_rows([["milk", "beer"], ["milk", "milk"]])
+    >>> baskets
+    Transactions(2 records, 2 items, 3 occurrences)
+    >>> list(baskets.rows())
+    [('beer', 'milk'), ('milk',)]
+    """
+
+    vocabulary: Vocabulary
+    indptr: Counts
+    items: Ids
+    layout: Layout | None = None
+    notices: tuple[str, ...] = ()
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Iterable[str]]) -> Transactions:
+        """Return the transactions of these rows of labels; an item counts once in a row."""
+        sets = [set(row) for row in rows]
+        vocabulary = Vocabulary.of(label for row in sets for label in row)
+        lengths = np.fromiter((len(row) for row in sets), dtype=np.int64, count=len(sets))
+        indptr = np.zeros(len(sets) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        ids = vocabulary.ids
+        items = np.fromiter(
+            (number for row in sets for number in sorted(ids[label] for label in row)),
+            dtype=np.int32,
+            count=int(indptr[-1]),
+        )
+        return cls(vocabulary, indptr, items)
+
+    @classmethod
+    def from_codes(
+        cls, labels: Sequence[str], record_of_entry: Counts, code_of_entry: Ids, n_records: int
+    ) -> Transactions:
+        """Return the transactions given as (record, code) pairs, in any order, repeats allowed.
+
+        `labels[code]` need not be sorted, unique or all used; records without a pair stay empty.
+        """
+        vocabulary = Vocabulary.of(labels[code] for code in np.unique(code_of_entry))
+        id_of_code = np.full(max(len(labels), 1), -1, dtype=np.int64)
+        ids = vocabulary.ids
+        for code, label in enumerate(labels):
+            id_of_code[code] = ids.get(label, -1)
+        width = max(len(vocabulary), 1)
+        keys = np.unique(record_of_entry.astype(np.int64) * width + id_of_code[code_of_entry])
+        indptr = np.zeros(n_records + 1, dtype=np.int64)
+        np.cumsum(np.bincount(keys // width, minlength=n_records), out=indptr[1:])
+        return cls(vocabulary, indptr, (keys % width).astype(np.int32))
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"Transactions({len(self):,} records, {len(self.vocabulary):,} items, "
+            f"{len(self.items):,} occurrences)"
+        )
+
+    @property
+    def length_by_record(self) -> Counts:
+        """How many items each record holds."""
+        return np.diff(self.indptr)
+
+    @property
+    def count_by_item(self) -> Counts:
+        """In how many records each item is."""
+        return np.bincount(self.items, minlength=len(self.vocabulary)).astype(np.int64)
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield each record's labels, sorted."""
+        labels = self.vocabulary.labels
+        bounds = self.indptr.tolist()
+        items = self.items.tolist()
+        for start, end in pairwise(bounds):
+            yield tuple(labels[item] for item in items[start:end])
+
+    def take(self, records: NDArray[np.int64]) -> Transactions:
+        """Return the given records only, in the given order; the vocabulary stays."""
+        lengths = self.length_by_record[records]
+        indptr = np.zeros(len(records) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        places = np.repeat(self.indptr[:-1][records] - indptr[:-1], lengths)
+        places += np.arange(int(indptr[-1]), dtype=np.int64)
+        return replace(self, indptr=indptr, items=self.items[places])
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Records bound to a hierarchy: ``leaves[indptr[r]:indptr[r + 1]]``, sorted and unique."""
+
+    indptr: Counts
+    leaves: Ids
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def take(self, records: NDArray[np.int64]) -> Rows:
+        """Return the given records only, in the given order."""
+        lengths = np.diff(self.indptr)[records]
+        indptr = np.zeros(len(records) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        places = np.repeat(self.indptr[:-1][records] - indptr[:-1], lengths)
+        places += np.arange(int(indptr[-1]), dtype=np.int64)
+        return Rows(indptr, self.leaves[places])
+
+
+def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, Rows]:
+    """Return the hierarchy restricted to the items that occur, and the records as its leaves.
+
+    >>> toy = Hierarchy.from_parents({"a": "T", "b": "T", "c": "T", "T": None})
+    >>> restricted, rows = bind(Transactions.from_rows([["c", "a"], ["a"]]), toy)
+    >>> restricted.labels, rows.leaves.tolist()
+    (('a', 'c', 'T'), [0, 1, 0])
+    """
+    used = np.unique(transactions.items)
+    labels = [transactions.vocabulary.labels[item] for item in used]
+    unknown = [label for label in labels if label not in hierarchy.node_of_label]
+    if unknown:
+        raise HierarchyError(
+            [
+                Problem("unknown-item", f"item {label[:40]!r} is not in the hierarchy.", "Add it.")
+                for label in unknown
+            ]
+        )
+    categories = [label for label in labels if hierarchy.node_of_label[label] >= hierarchy.n_leaves]
+    if categories:
+        raise HierarchyError(
+            [
+                Problem(
+                    "item-is-category",
+                    f"item {label[:40]!r} of the data is a category of the hierarchy.",
+                    f"Add a leaf such as '{label[:30]} (unspecified)' and use it in the data.",
+                )
+                for label in categories
+            ]
+        )
+    restricted = hierarchy.restricted_to(labels)
+    leaf_of_item = np.full(max(len(transactions.vocabulary), 1), -1, dtype=np.int32)
+    for item, label in zip(used.tolist(), labels, strict=True):
+        leaf_of_item[item] = restricted.node_of_label[label]
+    leaves = leaf_of_item[transactions.items]
+    record = np.repeat(np.arange(len(transactions), dtype=np.int64), transactions.length_by_record)
+    return restricted, Rows(transactions.indptr, leaves[np.lexsort((leaves, record))])

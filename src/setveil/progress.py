@@ -1,0 +1,62 @@
+"""How long work is watched: progress for the user, a deadline, and cancelling.
+
+A `Watch` is handed down to everything that can run long. Work calls `tick` between steps; it raises
+`Cancelled` when asked to stop and tells the listener how far it is. Methods that hold a valid result
+ask `expired` and return it; others call `check_deadline`, which raises `TimeLimit`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .errors import Cancelled, TimeLimit
+
+Listener = Callable[[str, float | None], None]
+"""Called with the name of the stage and the share done (None where unknown). No item values."""
+
+
+@dataclass
+class Watch:
+    """Progress listener, deadline and cancel flag of one run."""
+
+    listener: Listener | None = None
+    time_limit: float | None = None
+    started: float = field(default_factory=time.monotonic)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def tick(self, stage: str, share: float | None = None) -> None:
+        """Tell the listener where the work is; raise `Cancelled` if asked to stop."""
+        if self.stop.is_set():
+            raise Cancelled("stopped on request.")
+        if self.listener is not None:
+            self.listener(stage, share)
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next tick; callable from any thread."""
+        self.stop.set()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left before the time limit; infinite without one."""
+        return float("inf") if self.time_limit is None else self.time_limit - self.seconds
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.remaining <= 0
+
+    def check_deadline(self) -> None:
+        """Raise `TimeLimit` if the time limit has passed; for work with nothing valid to return."""
+        if self.expired:
+            raise TimeLimit(
+                f"the time limit of {self.time_limit:g} s passed before a valid result was found.",
+                "Raise --time-limit, lower m, or choose a faster method.",
+            )

@@ -1,0 +1,1 @@
+"""What comes out: recodings, the single function that applies them, and the release."""

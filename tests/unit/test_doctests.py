@@ -1,0 +1,23 @@
+"""Every example in a docstring runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import setveil
+
+
+def module_names() -> list[str]:
+    """Return the names of all modules of the package."""
+    found = pkgutil.walk_packages(setveil.__path__, "setveil.")
+    return [info.name for info in found if not info.name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("name", module_names())
+def test_docstring_examples(name: str) -> None:
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
