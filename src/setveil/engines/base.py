@@ -7,6 +7,7 @@ Gray order, Partition) asks `rows`, and the registry says so.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +21,15 @@ from ..release.recoding import Recoding
 
 NodeSets = NDArray[np.int32]
 """Sets of nodes, one a line, padded with -1."""
+
+
+def padded(sets: Sequence[Sequence[int]], width: int | None = None) -> NodeSets:
+    """Return sets of nodes as lines of one width, padded with -1."""
+    columns = max((len(nodes) for nodes in sets), default=1) if width is None else width
+    lines = np.full((len(sets), max(columns, 1)), -1, dtype=np.int32)
+    for line, nodes in zip(lines, sets, strict=True):
+        line[: len(nodes)] = nodes
+    return lines
 
 
 @dataclass(frozen=True, eq=False)

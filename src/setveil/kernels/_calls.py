@@ -26,9 +26,7 @@ def plain(array: npt.ArrayLike, dtype: type[np.generic]) -> npt.NDArray[Any]:
     return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
 
 
-def in_threads(
-    function: Callable[[Task], Result], tasks: Sequence[Task], threads: int
-) -> list[Result]:
+def in_threads(function: Callable[[Task], Result], tasks: Sequence[Task], threads: int) -> list[Result]:
     """Return ``[function(task) for task in tasks]``, computed by up to `threads` threads."""
     if threads <= 1 or len(tasks) <= 1:
         return [function(task) for task in tasks]
@@ -36,7 +34,7 @@ def in_threads(
         return list(pool.map(function, tasks))
 
 
-def even_parts(length: int, parts: int) -> list[tuple[int, int]]:
-    """Return about `parts` ranges (low, high) that together cover ``range(length)``."""
-    step = max(1, -(-length // max(1, parts)))
+def even_parts(length: int, parts: int, least: int = 1) -> list[tuple[int, int]]:
+    """Return up to about `parts` ranges (low, high) of `least` or more that cover a length."""
+    step = max(least, -(-length // max(1, parts)))
     return [(low, min(low + step, length)) for low in range(0, length, step)]

@@ -9,29 +9,11 @@ import numpy as np
 
 from ._calls import Counts, Ids, plain
 from ._jit import jit
-
-_SHORT = 32
-
-
-@jit
-def _sort_slice(values: Ids, low: int, high: int) -> None:
-    # Rows are short and nearly sorted as a rule: insertion beats a general sort there.
-    if high - low > _SHORT:
-        values[low:high].sort()
-        return
-    for i in range(low + 1, high):
-        value = values[i]
-        j = i - 1
-        while j >= low and values[j] > value:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = value
+from ._sorting import sort_slice
 
 
 @jit
-def _recode(
-    indptr: Counts, items: Ids, node_of_leaf: Ids, out_indptr: Counts, out_nodes: Ids
-) -> int:
+def _recode(indptr: Counts, items: Ids, node_of_leaf: Ids, out_indptr: Counts, out_nodes: Ids) -> int:
     filled = 0
     out_indptr[0] = 0
     for row in range(indptr.size - 1):
@@ -41,7 +23,7 @@ def _recode(
             if node >= 0:
                 out_nodes[filled] = node
                 filled += 1
-        _sort_slice(out_nodes, start, filled)
+        sort_slice(out_nodes, start, filled)
         kept = start
         for position in range(start, filled):
             if kept == start or out_nodes[position] != out_nodes[kept - 1]:
@@ -85,10 +67,10 @@ def _same_row(indptr: Counts, items: Ids, one: int, other: int) -> bool:
     length = indptr[one + 1] - start
     if indptr[other + 1] - other_start != length:
         return False
-    for i in range(length):
-        if items[start + i] != items[other_start + i]:
-            return False
-    return True
+    same = 0
+    while same < length and items[start + same] == items[other_start + same]:
+        same += 1
+    return bool(same == length)
 
 
 @jit
@@ -176,7 +158,8 @@ def _break_ties(indptr: Counts, items: Ids, rows: Counts, keys: Counts, order: C
                         spare[i] = order[right]
                         right += 1
                 begin = end
-            order[low:high] = spare[low:high]
+            for i in range(low, high):
+                order[i] = spare[i]
             width *= 2
         low = high
 
@@ -214,9 +197,7 @@ def _gather(
     return out_items
 
 
-def merge_rows(
-    indptr: Counts, items: Ids, weight_by_row: Counts
-) -> tuple[Counts, Ids, Counts, Counts]:
+def merge_rows(indptr: Counts, items: Ids, weight_by_row: Counts) -> tuple[Counts, Ids, Counts, Counts]:
     """Merge identical rows and add up their weights.
 
     The merged rows come in lexicographic order, so the result does not depend on the order of
@@ -273,7 +254,7 @@ def _expand(indptr: Counts, items: Ids, parent: Ids, out_indptr: Counts, out_nod
                 filled += 1
                 node = parent[node]
         if writing:
-            _sort_slice(out_nodes, start, filled)
+            sort_slice(out_nodes, start, filled)
         out_indptr[row + 1] = filled
 
 

@@ -1,1 +1,1 @@
-"""."""
+"""Shared parts of the methods: cuts, the count-tree, clauses and their lifting, the solver."""

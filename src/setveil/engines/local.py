@@ -1,0 +1,140 @@
+"""The engine of one machine: arrays in memory, compiled kernels, threads.
+
+Identical records are merged with weights when the engine is made. A question about a recoding
+generalizes the merged records, merges again (which shrinks fast) and searches those. A question about
+sets of nodes intersects the nodes' row lists and bitmaps, built at the first such question.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from ..kernels.rare import find_rare
+from ..kernels.rows import merge_rows, recode_rows
+from ..kernels.supports import count_supports, lift_sets, node_bitmaps, node_lists
+from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.hierarchy import Hierarchy
+from ..model.transactions import Rows, Transactions, bind
+from ..release.apply import published_rows
+from ..release.recoding import Recoding
+from .base import NodeSets, Violations
+from .diverse import undiverse_sets
+from .signed import rare_signed
+
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """Distinct rows of nodes and how many records each stands for."""
+
+    indptr: Counts
+    nodes: Ids
+    weight_by_row: Counts
+
+    @classmethod
+    def of(cls, indptr: Counts, nodes: Ids, weight_by_row: Counts) -> Merged:
+        """Return these rows with identical ones merged."""
+        merged_indptr, merged_nodes, weights, _ = merge_rows(indptr, nodes, weight_by_row)
+        return cls(merged_indptr, merged_nodes, weights)
+
+    def recoded(self, node_of_leaf: Ids) -> Merged:
+        """Return the rows after a global recoding, merged again."""
+        indptr, nodes = recode_rows(self.indptr, self.nodes, node_of_leaf)
+        return Merged.of(indptr, nodes, self.weight_by_row)
+
+
+class LocalEngine:
+    """Answers about records held in memory."""
+
+    def __init__(self, hierarchy: Hierarchy, rows: Rows, *, threads: int | None = None) -> None:
+        self.hierarchy = hierarchy
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self._rows = rows
+        self._merged = Merged.of(rows.indptr, rows.leaves, np.ones(len(rows), dtype=np.int64))
+
+    @classmethod
+    def of(
+        cls, transactions: Transactions, hierarchy: Hierarchy, *, threads: int | None = None
+    ) -> LocalEngine:
+        """Return the engine of these records on the part of the hierarchy they use."""
+        restricted, rows = bind(transactions, hierarchy)
+        return cls(restricted, rows, threads=threads)
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are, empty ones included."""
+        return len(self._rows)
+
+    def item_counts(self) -> Counts:
+        """Return in how many records each leaf is."""
+        return np.bincount(self._rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
+
+    def violations(
+        self, recoding: Recoding, guarantee: Guarantee, *, limit: int | None = None
+    ) -> Violations:
+        """Return the minimal patterns that a global recoding would publish against `guarantee`."""
+        if isinstance(guarantee, KAnonymity):
+            raise UsageError("this engine answers about itemsets, not whole records.")
+        published = self._merged.recoded(recoding.node_of_leaf())
+        data = (published.indptr, published.nodes, published.weight_by_row)
+        if isinstance(guarantee, LmDiversity):
+            nodes = self.hierarchy.node_of_label
+            sensitive = [nodes[label] for label in sorted(guarantee.sensitive) if label in nodes]
+            return undiverse_sets(*data, guarantee, sensitive, limit)
+        if guarantee.negative:
+            return rare_signed(*data, guarantee, limit)
+        sets, support = self._rare(published, guarantee, limit)
+        return Violations(sets, support, limit is None or len(sets) < limit)
+
+    def _rare(
+        self, published: Merged, guarantee: KmAnonymity, limit: int | None
+    ) -> tuple[NodeSets, Counts]:
+        # The finder's tables are as wide as its ids reach; the nodes of a cut are few.
+        used, code = np.unique(published.nodes, return_inverse=True)
+        longest = int(np.diff(published.indptr).max(initial=0))
+        sets, support = find_rare(
+            published.indptr,
+            code.astype(np.int32),
+            published.weight_by_row,
+            len(used),
+            guarantee.k,
+            max(1, min(guarantee.m, longest)),
+            limit or 0,
+            self.threads,
+        )
+        if len(used):
+            sets = np.where(sets >= 0, used[sets], -1).astype(np.int32)
+        return sets, support
+
+    @cached_property
+    def _index(self) -> tuple[Counts, Ids, NDArray[np.uint64], Ids]:
+        """Row lists of every node, and bitmaps of the long ones."""
+        merged = self._merged
+        lists = node_lists(merged.indptr, merged.nodes, self.hierarchy.parent)
+        return (*lists, *node_bitmaps(*lists, len(merged.weight_by_row)))
+
+    def supports(self, sets: NodeSets, *, enough: int | None = None) -> Counts:
+        """Return in how many records each set of nodes is, at any level of the hierarchy."""
+        weights = self._merged.weight_by_row
+        return count_supports(sets, *self._index, weights, enough or 0, self.threads)
+
+    def lift(self, sets: NodeSets, k: int) -> tuple[NodeSets, Counts]:
+        """Raise each rare set as ``search.lifting.lift`` does, near the data."""
+        weights = self._merged.weight_by_row
+        return lift_sets(sets, self.hierarchy.parent, *self._index, weights, k, self.threads)
+
+    def publish(self, recoding: Recoding) -> Transactions:
+        """Return the published records in canonical order."""
+        return published_rows(recoding, self._rows)
+
+    def rows(self) -> Rows:
+        """Return the records themselves, as leaves."""
+        return self._rows

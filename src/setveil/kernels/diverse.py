@@ -1,0 +1,109 @@
+"""Search for sets of items that give a sensitive item away.
+
+For one sensitive item: every set of at most m other items that occurs with it is visited, depth first
+in rising order, with its rows among those that hold the sensitive item and among all. Diversity is not
+monotone, so nothing is pruned but sets that never occur with the sensitive item.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._jit import jit
+from .signed import row_holds
+
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+
+@jit
+def find_undiverse(
+    indptr: Counts,
+    items: Ids,
+    weight_by_row: Counts,
+    is_sensitive: NDArray[np.bool_],
+    secret: int,
+    l: int,  # noqa: E741 - the papers' name
+    m: int,
+    most: int,
+) -> tuple[Ids, Counts]:
+    """Return sets c with ``l * support(c + secret) > support(c)``, and support(c)."""
+    n_rows, n_items = indptr.size - 1, is_sensitive.size
+    room = 1024
+    found = np.full((room, m), -1, np.int32)
+    support = np.zeros(room, np.int64)
+    n_found = 0
+    rows = np.empty(max(n_rows * (m + 1), 1), np.int32)
+    row_end = np.zeros(m + 2, np.int64)
+    holds_secret = np.zeros(n_rows, np.bool_)
+    candidates = np.empty(max(n_items * (m + 1), 1), np.int32)
+    candidate_end = np.zeros(m + 2, np.int64)
+    chosen = np.full(m + 1, -1, np.int32)
+    with_secret = np.zeros(n_items, np.int64)
+    in_all = np.zeros(n_items, np.int64)
+    touched = np.empty(n_items, np.int32)
+    for row in range(n_rows):
+        rows[row] = row
+        holds_secret[row] = row_holds(indptr, items, row, secret)
+    row_end[1] = n_rows
+    depth = 0
+    opening = True
+    while depth >= 0:
+        if opening:
+            last = chosen[depth - 1] if depth > 0 else np.int32(-1)
+            n_touched = 0
+            for place in range(row_end[depth], row_end[depth + 1]):
+                row = rows[place]
+                for at in range(indptr[row], indptr[row + 1]):
+                    item = items[at]
+                    if item <= last or is_sensitive[item]:
+                        continue
+                    if in_all[item] == 0:
+                        touched[n_touched] = item
+                        n_touched += 1
+                    in_all[item] += weight_by_row[row]
+                    if holds_secret[row]:
+                        with_secret[item] += weight_by_row[row]
+            top = candidate_end[depth]
+            for place in range(n_touched):
+                item = touched[place]
+                if l * with_secret[item] > in_all[item]:
+                    if n_found == room:
+                        room *= 2
+                        more = np.full((room, m), -1, np.int32)
+                        more[:n_found] = found
+                        found = more
+                        longer = np.zeros(room, np.int64)
+                        longer[:n_found] = support
+                        support = longer
+                    for step in range(depth):
+                        found[n_found, step] = chosen[step]
+                    found[n_found, depth] = item
+                    support[n_found] = in_all[item]
+                    n_found += 1
+                    if 0 < most <= n_found:
+                        return found[:n_found], support[:n_found]
+                if depth + 1 < m and with_secret[item] > 0:
+                    candidates[top] = item
+                    top += 1
+                in_all[item] = 0
+                with_secret[item] = 0
+            candidate_end[depth + 1] = top
+            opening = False
+        if candidate_end[depth + 1] == candidate_end[depth]:
+            depth -= 1
+            continue
+        candidate_end[depth + 1] -= 1
+        item = candidates[candidate_end[depth + 1]]
+        place = row_end[depth + 1]
+        for at in range(row_end[depth], row_end[depth + 1]):
+            if row_holds(indptr, items, rows[at], item):
+                rows[place] = rows[at]
+                place += 1
+        chosen[depth] = item
+        depth += 1
+        row_end[depth + 1] = place
+        candidate_end[depth + 1] = candidate_end[depth]
+        opening = True
+    return found[:n_found], support[:n_found]

@@ -1,0 +1,129 @@
+"""Search for rare patterns of present and absent items.
+
+Depth first: present items first, in rising order, then absent ones. An absent item is followed further
+only if it takes away enough rows: where t more absent items must leave fewer than k of W records, some
+one of them takes at least (W - (k - 1)) / t, and that one can come first. So few are followed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._jit import jit
+
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+
+@jit
+def row_holds(indptr: Counts, items: Ids, row: int, item: int) -> bool:
+    """Tell whether a row holds an item, by bisection."""
+    low, high = indptr[row], indptr[row + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if items[middle] < item:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < indptr[row + 1] and items[low] == item)
+
+
+@jit
+def find_rare_signed(
+    indptr: Counts, items: Ids, weight_by_row: Counts, n_items: int, k: int, m: int, most: int
+) -> tuple[Ids, Counts]:
+    """Return patterns of at most `m` literals in 1 .. k - 1 records, and their supports.
+
+    A literal is an item, or ``-2 - item`` for an absent one; -1 pads. All minimal patterns are among
+    them, some more than once, unless `most` was reached.
+    """
+    n_rows = indptr.size - 1
+    room = 1024
+    found = np.full((room, m), -1, np.int32)
+    support = np.zeros(room, np.int64)
+    n_found = 0
+    # One frame a depth: its rows lie on a common stack, and so do its candidates.
+    rows = np.empty(max(n_rows * (m + 1), 1), np.int32)
+    row_end = np.zeros(m + 2, np.int64)
+    candidates = np.empty(max(2 * n_items * (m + 1), 1), np.int32)
+    candidate_end = np.zeros(m + 2, np.int64)
+    weight = np.zeros(m + 1, np.int64)
+    literals = np.full(m + 1, -1, np.int32)
+    count = np.zeros(n_items, np.int64)
+    touched = np.empty(n_items, np.int32)
+    for row in range(n_rows):
+        rows[row] = row
+        weight[0] += weight_by_row[row]
+    row_end[1] = n_rows
+    depth = 0
+    opening = True
+    while depth >= 0:
+        if opening:
+            start, end = row_end[depth], row_end[depth + 1]
+            n_touched = 0
+            for place in range(start, end):
+                row = rows[place]
+                for at in range(indptr[row], indptr[row + 1]):
+                    item = items[at]
+                    if count[item] == 0:
+                        touched[n_touched] = item
+                        n_touched += 1
+                    count[item] += weight_by_row[row]
+            last = literals[depth - 1] if depth > 0 else np.int32(-1)
+            only_absent = last < -1
+            left = m - depth
+            top = candidate_end[depth]
+            for place in range(n_touched):
+                item = touched[place]
+                inside = count[item]
+                outside = weight[depth] - inside
+                count[item] = 0
+                for sign in range(2):
+                    if sign == 0 and (only_absent or item <= last):
+                        continue
+                    held = inside if sign == 0 else outside
+                    literal = item if sign == 0 else np.int32(-2 - item)
+                    if 0 < held < k:
+                        if n_found == room:
+                            room *= 2
+                            more = np.full((room, m), -1, np.int32)
+                            more[:n_found] = found
+                            found = more
+                            longer = np.zeros(room, np.int64)
+                            longer[:n_found] = support
+                            support = longer
+                        for step in range(depth):
+                            found[n_found, step] = literals[step]
+                        found[n_found, depth] = literal
+                        support[n_found] = held
+                        n_found += 1
+                        if 0 < most <= n_found:
+                            return found[:n_found], support[:n_found]
+                    elif left > 1 and k <= held < weight[depth]:
+                        if sign == 1 and inside * left < weight[depth] - (k - 1):
+                            continue
+                        candidates[top] = literal
+                        top += 1
+            candidate_end[depth + 1] = top
+            opening = False
+        if candidate_end[depth + 1] == candidate_end[depth]:
+            depth -= 1
+            continue
+        candidate_end[depth + 1] -= 1
+        literal = candidates[candidate_end[depth + 1]]
+        item = literal if literal >= 0 else np.int32(-2 - literal)
+        place = row_end[depth + 1]
+        total = np.int64(0)
+        for at in range(row_end[depth], row_end[depth + 1]):
+            if row_holds(indptr, items, rows[at], item) == (literal >= 0):
+                rows[place] = rows[at]
+                place += 1
+                total += weight_by_row[rows[at]]
+        literals[depth] = literal
+        depth += 1
+        weight[depth] = total
+        row_end[depth + 1] = place
+        candidate_end[depth + 1] = candidate_end[depth]
+        opening = True
+    return found[:n_found], support[:n_found]

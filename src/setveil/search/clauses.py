@@ -1,0 +1,64 @@
+"""What every valid cut must obey, as clauses over "is generalized strictly below or at this node".
+
+Let z_p = 1 for an inner node p when the cut lies at p or above it. A clause is a disjunction: some z of
+`plus` is 1, or some z of `minus` is 0. A rare set of nodes gives the clause of its parents: a valid cut
+generalizes at least one of them strictly (see docs/methods/optimal.md for the proof). A root has no
+parent, so a rare set of roots gives the empty clause: nothing satisfies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..model.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, order=True)
+class Clause:
+    """Some node of `plus` is generalized, or some node of `minus` is not."""
+
+    plus: tuple[int, ...]
+    minus: tuple[int, ...] = ()
+
+
+def lowest(hierarchy: Hierarchy, nodes: Iterable[int]) -> tuple[int, ...]:
+    """Return the nodes without those above another: z of an ancestor implies z of the lower node."""
+    distinct = sorted(set(nodes))
+    return tuple(
+        node
+        for node in distinct
+        if not any(other != node and hierarchy.covers(node, other) for other in distinct)
+    )
+
+
+def clause_of_rare(hierarchy: Hierarchy, nodes: Sequence[int]) -> Clause:
+    """Return the clause of a rare set of nodes: one of their parents is generalized.
+
+    >>> toy = Hierarchy.from_parents({"a": "A", "b": "A", "c": "T", "A": "T", "T": None})
+    >>> clause_of_rare(toy, [0, 2])  # the parents are A and T; T would imply A
+    Clause(plus=(3,), minus=())
+    """
+    parents = (int(hierarchy.parent[node]) for node in nodes if node >= 0)
+    return Clause(lowest(hierarchy, (parent for parent in parents if parent >= 0)))
+
+
+def clause_of_signed(
+    hierarchy: Hierarchy, present: Sequence[int], absent: Sequence[int], tops: Sequence[int]
+) -> Clause:
+    """Return the clause of a rare pattern with absent nodes.
+
+    `tops` holds, for each absent node, the highest ancestor that the witness lacks. A cut keeps the
+    pattern only if it is at or below every present node and between each absent node and its top.
+    """
+    parents = [int(hierarchy.parent[node]) for node in (*present, *tops)]
+    minus = tuple(sorted({node for node in absent if node >= hierarchy.n_leaves}))
+    return Clause(lowest(hierarchy, (parent for parent in parents if parent >= 0)), minus)
+
+
+def clause_of_exact(hierarchy: Hierarchy, nodes: Sequence[int]) -> Clause:
+    """Return the clause that forbids publishing exactly these nodes together."""
+    present = [int(node) for node in nodes if node >= 0]
+    parents = [int(hierarchy.parent[node]) for node in present]
+    minus = tuple(sorted({node for node in present if node >= hierarchy.n_leaves}))
+    return Clause(lowest(hierarchy, (parent for parent in parents if parent >= 0)), minus)

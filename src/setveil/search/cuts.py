@@ -1,0 +1,204 @@
+"""Cuts of a hierarchy: the state a search works on, the repair of one rare set, and how many there are.
+
+A cut publishes every leaf as one node at or above it. A node is *in force* while no node above it is
+published: it is then published itself, or could still be. Searches only ever raise a cut, so a node
+that has once gone out of force stays out.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.costs import Cost
+from ..model.hierarchy import Hierarchy
+
+Ids = NDArray[np.int32]
+Nodes = tuple[int, ...]
+Supports = Callable[[Sequence[Nodes]], Sequence[int]]
+"""Answers in how many records each set of nodes is; only "below k or not" has to be right."""
+
+
+class WorkingCut:
+    """A cut that a search raises step by step, and what each step would cost.
+
+    Parameters
+    ----------
+    hierarchy
+        The hierarchy, restricted to the leaves that occur.
+    cost
+        What a published node costs.
+    count_by_leaf
+        In how many records each leaf is.
+    node_of_leaf
+        The cut to begin with; each leaf as itself where it is not given. A leaf of -1 is left out:
+        it is not published, costs nothing here, and no node above it may be published either.
+    """
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        cost: Cost,
+        count_by_leaf: NDArray[np.int64],
+        node_of_leaf: Ids | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        if node_of_leaf is None:
+            node_of_leaf = np.arange(hierarchy.n_leaves, dtype=np.int32)
+        self.node_of_leaf: Ids = node_of_leaf.astype(np.int32)
+        self._first: list[int] = hierarchy.first_leaf.tolist()
+        self._end: list[int] = hierarchy.end_leaf.tolist()
+        self._depth: list[int] = hierarchy.depth.tolist()
+        self._parent: list[int] = hierarchy.parent.tolist()
+        self._label_rank: list[int] = hierarchy.label_rank.tolist()
+        self._weight_by_node: list[int] = cost.weight_by_node(hierarchy, count_by_leaf).tolist()
+        kept = self.node_of_leaf >= 0
+        self._loss_by_leaf = np.where(
+            kept, cost.weighted_counts(count_by_leaf) * cost.unit_by_node[self.node_of_leaf], 0
+        )
+        self._unit_by_node = cost.unit_by_node
+        self._weighted = cost.weighted_counts(count_by_leaf)
+        self._cut_depth_of_leaf: list[int] = np.where(
+            kept, hierarchy.depth[self.node_of_leaf], len(hierarchy)
+        ).tolist()
+        left_out = np.concatenate(([0], np.cumsum(~kept)))
+        self.allowed_by_node: NDArray[np.bool_] = (
+            left_out[hierarchy.end_leaf] == left_out[hierarchy.first_leaf]
+        )
+        """Whether a node covers no leaf that is left out."""
+        self._allowed: list[bool] = self.allowed_by_node.tolist()
+
+    @property
+    def nodes(self) -> Ids:
+        """The published nodes, ascending."""
+        return np.unique(self.node_of_leaf[self.node_of_leaf >= 0])
+
+    @property
+    def cost(self) -> int:
+        """The integer cost of the cut."""
+        return int(self._loss_by_leaf.sum())
+
+    def in_force(self, node: int) -> bool:
+        """Tell whether no node above `node` is published."""
+        return self._depth[node] <= self._cut_depth_of_leaf[self._first[node]]
+
+    def in_force_by_node(self) -> NDArray[np.bool_]:
+        """Return `in_force` of every node; nodes over leaves left out are never in force."""
+        cut_depth = np.array(self._cut_depth_of_leaf, dtype=np.int64)
+        inside = self.hierarchy.depth <= cut_depth[self.hierarchy.first_leaf]
+        return np.logical_and(inside, self.allowed_by_node)
+
+    def added_cost(self, node: int) -> int:
+        """Return what publishing `node` in place of the cut's nodes under it would add."""
+        below = self._loss_by_leaf[self._first[node] : self._end[node]]
+        return self._weight_by_node[node] - int(below.sum())
+
+    def raise_to(self, node: int) -> None:
+        """Publish `node` in place of the cut's nodes under it."""
+        start, end = self._first[node], self._end[node]
+        self.node_of_leaf[start:end] = node
+        self._loss_by_leaf[start:end] = self._weighted[start:end] * self._unit_by_node[node]
+        self._cut_depth_of_leaf[start:end] = [self._depth[node]] * (end - start)
+
+    def raises(self, nodes: Nodes) -> Iterator[Nodes]:
+        """Yield the sets with one node raised to its parent; what the parent covers goes."""
+        for node in nodes:
+            above = self._parent[node]
+            if above >= 0 and self._allowed[above]:
+                start, end = self._first[above], self._end[above]
+                others = [other for other in nodes if not start <= self._first[other] < end]
+                yield tuple(sorted([*others, above]))
+
+    def covers_all(self, upper: Nodes, lower: Nodes) -> bool:
+        """Tell whether each node of `lower` is at or below a node of `upper`."""
+        return all(any(self.hierarchy.covers(u, v) for u in upper) for v in lower)
+
+    def labels_key(self, nodes: Iterable[int]) -> Nodes:
+        """Return the places of the nodes' labels among all labels, ascending; it breaks ties."""
+        return tuple(sorted(self._label_rank[node] for node in nodes))
+
+
+def cheapest_repair(cut: WorkingCut, rare: Nodes, k: int, supports: Supports) -> Nodes | None:
+    """Return the cheapest way of raising nodes of a rare set so that it is in k records.
+
+    Each node may go to itself or any ancestor; nodes that meet or are covered merge. Only nodes that
+    really rise are published: a node of `rare` above the cut that stays where it is forces nothing.
+    Of the minimal ways (none of them above another that also serves) the one is taken after which the
+    whole cut costs least, the first by labels where several cost the same. None where no way serves.
+
+    Costs never fall and supports never shrink on the way up, so a best-first walk over single steps
+    meets the cheapest ways first and need not go on above one that serves.
+    """
+    unmoved = frozenset(rare)
+    start = tuple(sorted(rare))
+    known: dict[Nodes, bool] = {start: False}
+    queue: list[tuple[int, Nodes, Nodes]] = [(0, cut.labels_key(start), start)]
+    serving: list[Nodes] = []
+    least = math.inf
+    while queue and queue[0][0] <= least:
+        spent, _, nodes = heapq.heappop(queue)
+        if known[nodes]:
+            least = spent
+            serving.append(nodes)
+            continue
+        fresh = [higher for higher in dict.fromkeys(cut.raises(nodes)) if higher not in known]
+        if not fresh:
+            continue
+        for higher, support in zip(fresh, supports(fresh), strict=True):
+            known[higher] = support >= k
+            added = sum(cut.added_cost(node) for node in higher if node not in unmoved)
+            heapq.heappush(queue, (added, cut.labels_key(higher), higher))
+    minimal = [
+        nodes
+        for nodes in serving
+        if not any(other != nodes and cut.covers_all(nodes, other) for other in serving)
+    ]
+    return min(minimal, key=cut.labels_key) if minimal else None
+
+
+def publish_repair(cut: WorkingCut, rare: Nodes, repair: Nodes) -> Nodes:
+    """Merge a repair into the cut and return the nodes that rose."""
+    risen = tuple(node for node in repair if node not in rare)
+    for node in risen:
+        cut.raise_to(node)
+    return risen
+
+
+def falling_support_rank(hierarchy: Hierarchy, support_by_node: NDArray[np.int64]) -> Ids:
+    """Return the place of each node in the order of falling support, then label."""
+    order = np.lexsort((hierarchy.label_rank, -support_by_node))
+    rank = np.empty(len(hierarchy), dtype=np.int32)
+    rank[order] = np.arange(len(hierarchy), dtype=np.int32)
+    return rank
+
+
+def count_cuts(hierarchy: Hierarchy) -> int:
+    """Return the exact number of cuts.
+
+    A leaf has one; an inner node has itself or any combination of its children's cuts; the trees of a
+    forest combine freely.
+
+    >>> count_cuts(Hierarchy.from_parents({"a": "A", "b": "A", "c": "T", "A": "T", "T": None}))
+    3
+    """
+    below = [1] * len(hierarchy)
+    for node, above in enumerate(hierarchy.parent.tolist()):
+        # Children come before parents, so `below` of an inner node is complete when it is read.
+        if node >= hierarchy.n_leaves:
+            below[node] += 1
+        if above >= 0:
+            below[above] *= below[node]
+    return math.prod(below[root] for root in hierarchy.roots)
+
+
+def next_cuts(hierarchy: Hierarchy, cut: frozenset[int]) -> Iterator[frozenset[int]]:
+    """Yield the cuts with all children of one node replaced by it, in label order of that node."""
+    parents = {int(hierarchy.parent[node]) for node in cut} - {-1}
+    for above in sorted(parents, key=lambda node: hierarchy.labels[node]):
+        children = hierarchy.children[above]
+        if cut.issuperset(children):
+            yield cut.difference(children) | {above}
