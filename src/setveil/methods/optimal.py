@@ -37,11 +37,11 @@ from ..search.lifting import lift
 from ..search.signed_clauses import clauses_of_signed
 from .outcome import Objective, Outcome
 
-PER_ROUND = 1500
-"""How many violations are asked for in one round."""
+FEWEST_PER_ROUND, PER_COLUMN = 3000, 10
+"""How many violations are asked for in one round: at least, and for each column of the model."""
 PATIENCE = 3
 """Rounds without progress of the LP bound before the integer program takes over."""
-SURE = 0.999
+HALF, SURE = 0.4999, 0.999
 
 Ids = NDArray[np.int32]
 
@@ -99,6 +99,9 @@ class Search:
         self.pool = pool
         self.model = CutModel(engine.hierarchy, cost, engine.item_counts())
         self.monotone = isinstance(guarantee, KmAnonymity) and not guarantee.negative
+        # Wide clauses of negative knowledge are dear to make, so they are asked for in small portions.
+        signed = isinstance(guarantee, KmAnonymity) and guarantee.negative
+        self.per_round = 200 if signed else max(FEWEST_PER_ROUND, PER_COLUMN * self.model.n_columns)
         self.bound = 0
         self.best: NDArray[np.bool_] | None = None
         self.best_cost: int | None = None
@@ -145,23 +148,36 @@ class Search:
             self.best, self.best_cost = generalized, cost
 
     def relax(self) -> None:
-        """Raise the bound by the LP relaxation until it stands still."""
+        """Raise the bound by the LP relaxation until it stands still.
+
+        Two cuts are read off each solution. What is at least half generalized gives a coarse cut,
+        whose rare itemsets break the solution deeply; where it gives nothing new, the fine cut of what
+        is surely generalized is asked, then with a higher limit.
+        """
         still = 0
+        limit = self.per_round
         while not self.proven and still < PATIENCE and not self.watch.expired:
             relaxed = self.model.solve_relaxed()
             still = still + 1 if relaxed.bound <= self.bound else 0
             self.bound = max(self.bound, relaxed.bound)
             self.report("optimal: raising the bound")
-            sure = relaxed.value_by_column > SURE
-            clauses = self.clauses_against(sure)
-            if clauses is None:
-                # Its cost is at most the LP's value, so this valid cut is optimal.
-                self.offer(sure)
+            values = relaxed.value_by_column
+            added = 0
+            for threshold in (HALF, SURE):
+                generalized = self.model.rounded(values, threshold)
+                clauses, complete = self.clauses_against(generalized, limit)
+                if not clauses:
+                    self.offer(generalized)
+                    continue
+                added += self.model.add(self.model.violated(clauses, values))
+                if added:
+                    break
+            if self.proven:
                 return
-            broken = self.model.violated(clauses, relaxed.value_by_column)
-            if not self.model.add(broken):
-                self.model.add(clauses)
-                return
+            if not added:
+                if complete:
+                    return
+                limit *= 4
 
     def settle(self) -> None:
         """Close the gap by the integer program."""
@@ -172,28 +188,28 @@ class Search:
             self.report("optimal: closing the gap")
             if values is None or self.proven:
                 return
-            generalized = values > 0.5
-            clauses = self.clauses_against(generalized)
-            if clauses is None:
+            generalized = self.model.rounded(values, HALF)
+            clauses, _ = self.clauses_against(generalized, self.per_round)
+            if not clauses:
                 self.offer(generalized)
                 # The solver's absolute gap is below one and costs are integers.
                 self.bound = max(self.bound, self.model.exact_cost(generalized))
             elif not self.model.add(clauses):
                 raise SetveilError("the search repeats itself.")
 
-    def clauses_against(self, generalized: NDArray[np.bool_]) -> list[Clause] | None:
-        """Return clauses that this cut breaks; None if it is valid."""
+    def clauses_against(self, generalized: NDArray[np.bool_], limit: int) -> tuple[list[Clause], bool]:
+        """Return clauses that this cut breaks (none if it is valid), and if these are all."""
         self.rounds += 1
         hierarchy = self.engine.hierarchy
         recoding = Recoding.from_node_of_leaf(hierarchy, self.model.node_of_leaf(generalized))
-        found = self.engine.violations(recoding, self.guarantee, limit=PER_ROUND)
-        if not len(found):
-            return None
+        found = self.engine.violations(recoding, self.guarantee, limit=limit)
         if isinstance(self.guarantee, LmDiversity):
-            return [clause_of_exact(hierarchy, nodes.tolist()) for nodes in found.sets]
-        if found.absent is not None:
-            return clauses_of_signed(self.engine, found, self.guarantee.k)
-        return self.lifted(found)
+            clauses = [clause_of_exact(hierarchy, nodes.tolist()) for nodes in found.sets]
+        elif found.absent is not None:
+            clauses = clauses_of_signed(self.engine, found, self.guarantee.k)
+        else:
+            clauses = self.lifted(found)
+        return clauses, found.complete
 
     def lifted(self, found: Violations) -> list[Clause]:
         """Return the clauses of the lifted sets, and keep the sets for other questions."""

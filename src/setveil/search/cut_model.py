@@ -223,6 +223,16 @@ class CutModel:
             n, np.arange(n, dtype=np.int32), np.full(n, int(kind), dtype=np.uint8)
         )
 
+    def rounded(self, values: Values, threshold: float) -> NDArray[np.bool_]:
+        """Return z of the cut that generalizes what lies above the threshold, and all below it."""
+        hierarchy, first = self.hierarchy, self.hierarchy.n_leaves
+        generalized = values > threshold
+        for node in range(len(hierarchy) - 1, first - 1, -1):
+            above = hierarchy.parent[node]
+            if above >= 0 and generalized[above - first]:
+                generalized[node - first] = True
+        return generalized
+
     def exact_cost(self, generalized: NDArray[np.bool_]) -> int:
         """Return the integer cost of the cut in which exactly these inner nodes have z = 1."""
         return sum(
