@@ -32,6 +32,17 @@ def padded(sets: Sequence[Sequence[int]], width: int | None = None) -> NodeSets:
     return lines
 
 
+def numbered(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the nodes that occur, and each occurrence's place among them.
+
+    The kernels' tables are as wide as their ids reach; the nodes of a cut are few.
+    """
+    used = np.flatnonzero(np.bincount(nodes)) if len(nodes) else np.empty(0, dtype=np.int64)
+    code_of_node = np.zeros(int(used[-1]) + 1 if len(used) else 1, dtype=np.int32)
+    code_of_node[used] = np.arange(len(used), dtype=np.int32)
+    return used, code_of_node[nodes]
+
+
 @dataclass(frozen=True, eq=False)
 class Violations:
     """Published patterns that break a guarantee, and in how many records each is.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..kernels.diverse import find_undiverse
 from ..model.guarantees import LmDiversity
-from .base import Violations, padded
+from .base import Violations, numbered, padded
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -27,7 +27,7 @@ def undiverse_sets(
 
     Diversity is not monotone: a set can fail although its subsets do not, and the other way round.
     """
-    used, code = np.unique(nodes, return_inverse=True)
+    used, code = numbered(nodes)
     is_sensitive = np.isin(used, np.asarray(sensitive, dtype=np.int64))
     known: dict[tuple[int, ...], int] = {}
     complete = True
@@ -36,7 +36,7 @@ def undiverse_sets(
         for secret in np.flatnonzero(is_sensitive).tolist():
             found, support = find_undiverse(
                 indptr,
-                code.astype(np.int32),
+                code,
                 weight_by_row,
                 is_sensitive,
                 secret,

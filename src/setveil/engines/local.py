@@ -23,7 +23,7 @@ from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions, bind
 from ..release.apply import published_rows
 from ..release.recoding import Recoding
-from .base import NodeSets, Violations
+from .base import NodeSets, Violations, numbered
 from .diverse import undiverse_sets
 from .signed import rare_signed
 
@@ -97,12 +97,11 @@ class LocalEngine:
     def _rare(
         self, published: Merged, guarantee: KmAnonymity, limit: int | None
     ) -> tuple[NodeSets, Counts]:
-        # The finder's tables are as wide as its ids reach; the nodes of a cut are few.
-        used, code = np.unique(published.nodes, return_inverse=True)
+        used, code = numbered(published.nodes)
         longest = int(np.diff(published.indptr).max(initial=0))
         sets, support = find_rare(
             published.indptr,
-            code.astype(np.int32),
+            code,
             published.weight_by_row,
             len(used),
             guarantee.k,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..kernels.signed import find_rare_signed
 from ..model.guarantees import KmAnonymity
-from .base import Violations, padded
+from .base import Violations, numbered, padded
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -22,13 +22,13 @@ def rare_signed(
 
     With a `limit`, larger sizes are searched only while fewer patterns than that were found.
     """
-    used, code = np.unique(nodes, return_inverse=True)
+    used, code = numbered(nodes)
     known: dict[frozenset[int], int] = {}
     complete = True
     for size in range(1, guarantee.m + 1):
         most = 0 if limit is None else 4 * limit + 64
         found, support = find_rare_signed(
-            indptr, code.astype(np.int32), weight_by_row, len(used), guarantee.k, size, most
+            indptr, code, weight_by_row, len(used), guarantee.k, size, most
         )
         complete = complete and not (0 < most <= len(found))
         for line, records in zip(found.tolist(), support.tolist(), strict=True):

@@ -12,26 +12,25 @@ found as they are needed:
    cost then equals the bound: it is optimal.
 
 At any time the bound is a certified lower bound on the loss and the incumbent a valid cut; a time
-limit returns both. Clauses are kept with their support and size (`ClausePool`): a rare set forbids the same
-cuts for every larger k and m, so that a sweep is nearly free after its first point.
+limit returns both. Rare sets are kept with their supports (`ClausePool`): one forbids the same cuts
+for every larger k and m, so that a sweep is nearly free after its first point.
 
 Negative knowledge and l^m-diversity are not monotone; their clauses are weaker and stay exact.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.base import Engine, Violations
+from ..engines.base import Engine, NodeSets, Violations
 from ..errors import Infeasible, SetveilError, TimeLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from ..release.recoding import Recoding
-from ..search.clauses import Clause, clause_of_exact, clause_of_rare
+from ..search.clauses import Clause, as_clauses, clause_of_exact, clauses_of_rare
 from ..search.cut_model import CutModel
 from ..search.lifting import lift
 from ..search.signed_clauses import clauses_of_signed
@@ -41,28 +40,31 @@ FEWEST_PER_ROUND, PER_COLUMN = 3000, 10
 """How many violations are asked for in one round: at least, and for each column of the model."""
 PATIENCE = 3
 """Rounds without progress of the LP bound before the integer program takes over."""
+FINER = 10
+"""How many times more are asked of a fine cut, of which the most useful are kept."""
 HALF, SURE = 0.4999, 0.999
 
 Ids = NDArray[np.int32]
 
 
-@dataclass
 class ClausePool:
     """Rare sets found so far on one data set and hierarchy, with their supports."""
 
-    support_by_set: dict[tuple[int, ...], int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._found: list[tuple[NodeSets, NDArray[np.int64]]] = []
 
-    def remember(self, nodes: tuple[int, ...], support: int) -> None:
-        """Keep a rare set for later questions."""
-        self.support_by_set[nodes] = support
+    def remember(self, sets: NodeSets, support: NDArray[np.int64]) -> None:
+        """Keep rare sets for later questions."""
+        self._found.append((sets, support))
 
-    def valid_for(self, guarantee: KmAnonymity) -> list[tuple[int, ...]]:
-        """Return the kept sets that are rare under `guarantee` too."""
-        return [
-            nodes
-            for nodes, support in self.support_by_set.items()
-            if support < guarantee.k and len(nodes) <= guarantee.m
-        ]
+    def clauses(self, hierarchy: Hierarchy, guarantee: KmAnonymity) -> list[Clause]:
+        """Return the clauses of the kept sets that are rare under `guarantee` too."""
+        clauses: dict[Clause, None] = {}
+        for sets, support in self._found:
+            valid = (support < guarantee.k) & ((sets >= 0).sum(axis=1) <= guarantee.m)
+            for clause in as_clauses(clauses_of_rare(hierarchy, sets[valid])):
+                clauses[clause] = None
+        return list(clauses)
 
 
 def anonymize(
@@ -110,9 +112,7 @@ class Search:
     def run(self) -> Outcome:
         """Search until proven or out of time."""
         if isinstance(self.guarantee, KmAnonymity):
-            hierarchy = self.engine.hierarchy
-            kept = self.pool.valid_for(self.guarantee)
-            self.model.add([clause_of_rare(hierarchy, nodes) for nodes in kept])
+            self.model.add(self.pool.clauses(self.engine.hierarchy, self.guarantee))
         if self.monotone:
             self.seed()
             self.relax()
@@ -125,8 +125,7 @@ class Search:
         objective = Objective(self.cost.name, self.best_cost, min(self.bound, self.best_cost))
         return Outcome(recoding, objective, figures, complete=objective.proven)
 
-    @property
-    def proven(self) -> bool:
+    def is_proven(self) -> bool:
         """Whether the incumbent costs no more than the bound."""
         return self.best_cost is not None and self.best_cost <= self.bound
 
@@ -151,76 +150,69 @@ class Search:
         """Raise the bound by the LP relaxation until it stands still.
 
         Two cuts are read off each solution. What is at least half generalized gives a coarse cut,
-        whose rare itemsets break the solution deeply; where it gives nothing new, the fine cut of what
-        is surely generalized is asked, then with a higher limit.
+        whose rare itemsets break the solution deeply. Where it gives nothing new, the fine cut of what
+        is surely generalized is asked for many more, of which the most broken join.
         """
         still = 0
-        limit = self.per_round
-        while not self.proven and still < PATIENCE and not self.watch.expired:
+        while not self.is_proven() and still < PATIENCE and not self.watch.expired:
             relaxed = self.model.solve_relaxed()
             still = still + 1 if relaxed.bound <= self.bound else 0
             self.bound = max(self.bound, relaxed.bound)
             self.report("optimal: raising the bound")
             values = relaxed.value_by_column
-            added = 0
-            for threshold in (HALF, SURE):
+            for threshold, limit in ((HALF, self.per_round), (SURE, FINER * self.per_round)):
                 generalized = self.model.rounded(values, threshold)
-                clauses, complete = self.clauses_against(generalized, limit)
-                if not clauses:
+                found = self.violations(generalized, limit)
+                if not len(found):
                     self.offer(generalized)
                     continue
-                added += self.model.add(self.model.violated(clauses, values))
-                if added:
+                plus = clauses_of_rare(self.engine.hierarchy, self.lifted(found))
+                if self.model.add(self.model.most_violated(plus, values, self.per_round)):
                     break
-            if self.proven:
+            else:
                 return
-            if not added:
-                if complete:
-                    return
-                limit *= 4
 
     def settle(self) -> None:
         """Close the gap by the integer program."""
-        while not self.proven and not self.watch.expired:
+        while not self.is_proven() and not self.watch.expired:
             start = None if self.best is None else self.best.astype(np.float64)
             values, bound = self.model.solve_integer(self.watch, start)
             self.bound = max(self.bound, bound)
             self.report("optimal: closing the gap")
-            if values is None or self.proven:
+            if values is None or self.is_proven():
                 return
             generalized = self.model.rounded(values, HALF)
-            clauses, _ = self.clauses_against(generalized, self.per_round)
-            if not clauses:
+            found = self.violations(generalized, self.per_round)
+            if not len(found):
                 self.offer(generalized)
                 # The solver's absolute gap is below one and costs are integers.
                 self.bound = max(self.bound, self.model.exact_cost(generalized))
-            elif not self.model.add(clauses):
+            elif not self.model.add(self.clauses_against(found)):
                 raise SetveilError("the search repeats itself.")
 
-    def clauses_against(self, generalized: NDArray[np.bool_], limit: int) -> tuple[list[Clause], bool]:
-        """Return clauses that this cut breaks (none if it is valid), and if these are all."""
+    def violations(self, generalized: NDArray[np.bool_], limit: int) -> Violations:
+        """Return what the cut would publish against the guarantee."""
         self.rounds += 1
-        hierarchy = self.engine.hierarchy
-        recoding = Recoding.from_node_of_leaf(hierarchy, self.model.node_of_leaf(generalized))
-        found = self.engine.violations(recoding, self.guarantee, limit=limit)
-        if isinstance(self.guarantee, LmDiversity):
-            clauses = [clause_of_exact(hierarchy, nodes.tolist()) for nodes in found.sets]
-        elif found.absent is not None:
-            clauses = clauses_of_signed(self.engine, found, self.guarantee.k)
-        else:
-            clauses = self.lifted(found)
-        return clauses, found.complete
+        node_of_leaf = self.model.node_of_leaf(generalized)
+        recoding = Recoding.from_node_of_leaf(self.engine.hierarchy, node_of_leaf)
+        return self.engine.violations(recoding, self.guarantee, limit=limit)
 
-    def lifted(self, found: Violations) -> list[Clause]:
-        """Return the clauses of the lifted sets, and keep the sets for other questions."""
+    def clauses_against(self, found: Violations) -> list[Clause]:
+        """Return clauses that a cut with these violations breaks."""
+        hierarchy = self.engine.hierarchy
+        if isinstance(self.guarantee, LmDiversity):
+            return [clause_of_exact(hierarchy, nodes.tolist()) for nodes in found.sets]
+        assert isinstance(self.guarantee, KmAnonymity)
+        if found.absent is not None:
+            return clauses_of_signed(self.engine, found, self.guarantee.k)
+        return as_clauses(clauses_of_rare(hierarchy, self.lifted(found)))
+
+    def lifted(self, found: Violations) -> NodeSets:
+        """Return the rare sets lifted, and keep them for other questions."""
         assert isinstance(self.guarantee, KmAnonymity)
         sets, support = lift(self.engine, found.sets, self.guarantee.k)
-        clauses: dict[Clause, None] = {}
-        for line, records in zip(sets.tolist(), support.tolist(), strict=True):
-            nodes = tuple(node for node in line if node >= 0)
-            self.pool.remember(nodes, records)
-            clauses[clause_of_rare(self.engine.hierarchy, nodes)] = None
-        return list(clauses)
+        self.pool.remember(sets, support)
+        return sets
 
     def report(self, stage: str) -> None:
         """Tell how far the bound has come towards the incumbent."""

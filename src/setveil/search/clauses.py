@@ -11,7 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..model.hierarchy import Hierarchy
+
+NodeSets = NDArray[np.int32]
 
 
 @dataclass(frozen=True, order=True)
@@ -41,6 +46,28 @@ def clause_of_rare(hierarchy: Hierarchy, nodes: Sequence[int]) -> Clause:
     """
     parents = (int(hierarchy.parent[node]) for node in nodes if node >= 0)
     return Clause(lowest(hierarchy, (parent for parent in parents if parent >= 0)))
+
+
+def clauses_of_rare(hierarchy: Hierarchy, sets: NodeSets) -> NodeSets:
+    """Return the distinct clauses of many rare sets at once, as lines of `plus`, padded with -1."""
+    plus = np.where(sets >= 0, hierarchy.parent[sets], -1).astype(np.int32)
+    first, end = hierarchy.first_leaf, hierarchy.end_leaf
+    for one in range(plus.shape[1]):
+        for other in range(plus.shape[1]):
+            if one == other:
+                continue
+            upper, lower = plus[:, one], plus[:, other]
+            covered = (first[upper] <= first[lower]) & (end[lower] <= end[upper])
+            # Ids rise along the way up, so they tell the ends of a unary chain apart.
+            above = covered & ((upper > lower) | ((upper == lower) & (one > other)))
+            plus[(upper >= 0) & (lower >= 0) & above, one] = -1
+    plus = -np.sort(-plus, axis=1)
+    return np.unique(plus, axis=0)
+
+
+def as_clauses(plus: NodeSets) -> list[Clause]:
+    """Return lines of `plus` as clauses."""
+    return [Clause(tuple(sorted(node for node in line if node >= 0))) for line in plus.tolist()]
 
 
 def clause_of_signed(

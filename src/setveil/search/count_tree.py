@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ class CountTree:
     support_by_path: Counts
     node_of_rank: Ids
     rank_of_node: Ids
-    _keys: NDArray[np.generic]
+    _keys: NDArray[Any]
 
     def __len__(self) -> int:
         return len(self.path_ranks)
@@ -241,11 +242,11 @@ def _one_longer(places: Ids, later: NDArray[np.bool_], at_once: int) -> Iterator
             yield np.column_stack((part[which], added.astype(np.int32)))
 
 
-def _path_keys(paths: Ids, n_nodes: int) -> NDArray[np.generic]:
+def _path_keys(paths: Ids, n_nodes: int) -> NDArray[Any]:
     """Return one number a path, in the order of the paths; shorter before what goes on from it."""
     base, width = n_nodes + 1, paths.shape[1]
     dtype = np.int64 if base**width < 2**63 else np.object_
-    keys = np.zeros(len(paths), dtype=dtype)
+    keys: NDArray[Any] = np.zeros(len(paths), dtype=dtype)
     for column in range(width):
         keys = keys * base + (paths[:, column].astype(dtype) + 1)
     return keys

@@ -20,12 +20,14 @@ from ..errors import Infeasible, InternalError, ResourceLimit
 from ..model.costs import Cost
 from ..model.hierarchy import Hierarchy
 from ..progress import Watch
-from .clauses import Clause
+from .clauses import Clause, NodeSets, as_clauses
 
 Values = NDArray[np.float64]
 
 DUAL_SCALE = 2**24
 LARGEST_EXACT = 2**53
+MARGIN = 1e-6
+"""By how much a clause must be broken to count."""
 
 
 @dataclass(frozen=True)
@@ -125,18 +127,14 @@ class CutModel:
         self.clauses += fresh
         return len(fresh)
 
-    def violated(
-        self, clauses: Sequence[Clause], values: Values, *, margin: float = 1e-6
-    ) -> list[Clause]:
-        """Return the clauses that the fractional point breaks."""
-        first = self.hierarchy.n_leaves
-        return [
-            clause
-            for clause in clauses
-            if sum(values[node - first] for node in clause.plus)
-            + sum(1.0 - values[node - first] for node in clause.minus)
-            < 1.0 - margin
-        ]
+    def most_violated(self, plus: NodeSets, values: Values, most: int) -> list[Clause]:
+        """Return the clauses, of lines of `plus`, that the fractional point breaks most."""
+        padded = np.append(values, 0.0)
+        reached = np.where(plus >= 0, padded[np.maximum(plus - self.hierarchy.n_leaves, -1)], 0.0).sum(
+            axis=1
+        )
+        order = np.argsort(reached, kind="stable")[:most]
+        return as_clauses(plus[order[reached[order] < 1.0 - MARGIN]])
 
     def solve_relaxed(self) -> Relaxed:
         """Solve the LP relaxation from the last basis."""
