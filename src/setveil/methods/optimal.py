@@ -57,14 +57,16 @@ class ClausePool:
         """Keep rare sets for later questions."""
         self._found.append((sets, support))
 
-    def clauses(self, hierarchy: Hierarchy, guarantee: KmAnonymity) -> list[Clause]:
-        """Return the clauses of the kept sets that are rare under `guarantee` too."""
-        clauses: dict[Clause, None] = {}
+    def clauses(self, hierarchy: Hierarchy, guarantee: KmAnonymity) -> NodeSets:
+        """Return the clauses, as lines of `plus`, of the kept sets that are rare under `guarantee`."""
+        lines: list[NodeSets] = [np.empty((0, guarantee.m), dtype=np.int32)]
         for sets, support in self._found:
             valid = (support < guarantee.k) & ((sets >= 0).sum(axis=1) <= guarantee.m)
-            for clause in as_clauses(clauses_of_rare(hierarchy, sets[valid])):
-                clauses[clause] = None
-        return list(clauses)
+            part = clauses_of_rare(hierarchy, sets[valid])[:, : guarantee.m]
+            wide = np.full((len(part), guarantee.m), -1, dtype=np.int32)
+            wide[:, : part.shape[1]] = part
+            lines.append(wide)
+        return np.unique(np.concatenate(lines), axis=0)
 
 
 def anonymize(
@@ -74,18 +76,20 @@ def anonymize(
     cost: Cost,
     watch: Watch,
     pool: ClausePool | None = None,
+    seed: bool = True,
 ) -> Outcome:
     """Return a cut of least cost among all cuts that meet `guarantee`, with its proof.
 
     With a time limit, the best cut found and the bound reached; `TimeLimit` where there is no valid cut
-    yet. `Infeasible` only where no cut meets the guarantee.
+    yet. `Infeasible` only where no cut meets the guarantee. A `pool` shares what is found between
+    calls on the same data; without `seed` no heuristic is asked for a first cut.
     """
     if isinstance(guarantee, KAnonymity):
         raise UsageError("optimal works on itemsets, not whole records.", "Use method partition.")
     if isinstance(guarantee, KmAnonymity) and engine.n_records < guarantee.k:
         raise Infeasible(f"k={guarantee.k} is more than the number of records.", "Lower k.")
     search = Search(engine, guarantee, cost, watch, pool or ClausePool())
-    return search.run()
+    return search.run(seed=seed)
 
 
 class Search:
@@ -108,13 +112,15 @@ class Search:
         self.best: NDArray[np.bool_] | None = None
         self.best_cost: int | None = None
         self.rounds = 0
+        self.kept: NodeSets = np.empty((0, 1), dtype=np.int32)
 
-    def run(self) -> Outcome:
-        """Search until proven or out of time."""
+    def run(self, *, seed: bool) -> Outcome:
+        """Search until proven or out of time; `seed` asks a heuristic for a first incumbent."""
         if isinstance(self.guarantee, KmAnonymity):
-            self.model.add(self.pool.clauses(self.engine.hierarchy, self.guarantee))
-        if self.monotone:
+            self.kept = self.pool.clauses(self.engine.hierarchy, self.guarantee)
+        if self.monotone and seed:
             self.seed()
+        if self.monotone:
             self.relax()
         self.settle()
         if self.best is None or self.best_cost is None:
@@ -160,6 +166,8 @@ class Search:
             self.bound = max(self.bound, relaxed.bound)
             self.report("optimal: raising the bound")
             values = relaxed.value_by_column
+            if self.model.add(self.model.most_violated(self.kept, values, self.per_round)):
+                continue
             for threshold, limit in ((HALF, self.per_round), (SURE, FINER * self.per_round)):
                 generalized = self.model.rounded(values, threshold)
                 found = self.violations(generalized, limit)
@@ -181,6 +189,8 @@ class Search:
             self.report("optimal: closing the gap")
             if values is None or self.is_proven():
                 return
+            if self.model.add(self.model.most_violated(self.kept, values, self.per_round)):
+                continue
             generalized = self.model.rounded(values, HALF)
             found = self.violations(generalized, self.per_round)
             if not len(found):
