@@ -40,6 +40,8 @@ FEWEST_PER_ROUND, PER_COLUMN = 3000, 10
 """How many violations are asked for in one round: at least, and for each column of the model."""
 PATIENCE = 3
 """Rounds without progress of the LP bound before the integer program takes over."""
+FEWEST_JOINING, JOINING_PER_COLUMN = 500, 3
+"""How many of their clauses join the LP in one round: the most broken ones."""
 FINER = 10
 """How many times more are asked of a fine cut, of which the most useful are kept."""
 HALF, SURE = 0.4999, 0.999
@@ -108,6 +110,7 @@ class Search:
         # Wide clauses of negative knowledge are dear to make, so they are asked for in small portions.
         signed = isinstance(guarantee, KmAnonymity) and guarantee.negative
         self.per_round = 200 if signed else max(FEWEST_PER_ROUND, PER_COLUMN * self.model.n_columns)
+        self.joining = max(FEWEST_JOINING, JOINING_PER_COLUMN * self.model.n_columns)
         self.bound = 0
         self.best: NDArray[np.bool_] | None = None
         self.best_cost: int | None = None
@@ -166,7 +169,7 @@ class Search:
             self.bound = max(self.bound, relaxed.bound)
             self.report("optimal: raising the bound")
             values = relaxed.value_by_column
-            if self.model.add(self.model.most_violated(self.kept, values, self.per_round)):
+            if self.model.add(self.model.most_violated(self.kept, values, self.joining)):
                 continue
             for threshold, limit in ((HALF, self.per_round), (SURE, FINER * self.per_round)):
                 generalized = self.model.rounded(values, threshold)
@@ -175,7 +178,7 @@ class Search:
                     self.offer(generalized)
                     continue
                 plus = clauses_of_rare(self.engine.hierarchy, self.lifted(found))
-                if self.model.add(self.model.most_violated(plus, values, self.per_round)):
+                if self.model.add(self.model.most_violated(plus, values, self.joining)):
                     break
             else:
                 return
@@ -189,7 +192,7 @@ class Search:
             self.report("optimal: closing the gap")
             if values is None or self.is_proven():
                 return
-            if self.model.add(self.model.most_violated(self.kept, values, self.per_round)):
+            if self.model.add(self.model.most_violated(self.kept, values, self.joining)):
                 continue
             generalized = self.model.rounded(values, HALF)
             found = self.violations(generalized, self.per_round)

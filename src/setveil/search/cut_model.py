@@ -155,21 +155,23 @@ class CutModel:
 
     def _certified(self, row_dual: Values) -> int:
         """Return a lower bound on every cut's cost, from the duals, in integers."""
-        duals = [max(0, round(float(dual) * DUAL_SCALE)) for dual in row_dual]
         reduced = [coefficient * DUAL_SCALE for coefficient in self.coefficients]
         total = 0
         n_precedence = len(self._precedence)
-        for dual, (above, child) in zip(duals, self._precedence, strict=False):
-            reduced[child] -= dual
-            reduced[above] += dual
         first = self.hierarchy.n_leaves
-        for dual, clause in zip(duals[n_precedence:], self.clauses, strict=True):
-            if dual:
-                total += dual * (1 - len(clause.minus))
-                for node in clause.plus:
-                    reduced[node - first] -= dual
-                for node in clause.minus:
-                    reduced[node - first] += dual
+        for row in np.flatnonzero(row_dual > 0).tolist():
+            dual = round(float(row_dual[row]) * DUAL_SCALE)
+            if row < n_precedence:
+                above, child = self._precedence[row]
+                reduced[child] -= dual
+                reduced[above] += dual
+                continue
+            clause = self.clauses[row - n_precedence]
+            total += dual * (1 - len(clause.minus))
+            for node in clause.plus:
+                reduced[node - first] -= dual
+            for node in clause.minus:
+                reduced[node - first] += dual
         total += sum(slope for slope in reduced if slope < 0)
         # Costs are integers, so a bound rounds up; the scaled total loses at most the rounding.
         return max(0, -((-total) // DUAL_SCALE))
