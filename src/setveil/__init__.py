@@ -1,5 +1,137 @@
-"""setveil: publish set-valued data so that nobody can be picked out, and prove it."""
+"""setveil: publish set-valued data so that nobody can be picked out, and prove it.
+
+A map of the package, lowest layer first; each layer uses only those before it::
+
+    errors, progress   what can go wrong; progress, deadlines, cancelling
+    model              what the data are: Transactions, Hierarchy, guarantees, costs
+    io                 files and frames in and out; release folders
+    release            what comes out: Recoding, Release, certificate
+    kernels, engines   compiled loops; where counting runs
+    search, methods    how a recoding is found; one file a method
+    audit              is the promise kept? shares no code with what it judges
+    measure            how much was lost
+    registry, job, api one record a method; one run as data; the verbs below
+    cli                the command line
+
+The verbs and nouns are all here::
+
+    import setveil as sv
+
+    baskets  = sv.read_transactions("baskets.csv")
+    products = sv.read_hierarchy("products.csv")
+    release  = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    print(release)                   # what was kept, lost, and how far from the optimum at most
+    print(sv.audit(release))         # an independent recount
+    sv.publish(release, "release")   # writes, audits the written bytes, renames into place
+
+Names are loaded when first used: ``import setveil`` alone loads nothing heavy. Two verbs share their
+name with a layer, so `audit` and `measure` are packages that can be called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from .api import Publication, anonymize, audit, measure, publish
+    from .audit.verdict import Verdict
+    from .errors import SetveilError
+    from .io.frames import from_frame, to_arrow
+    from .io.hierarchies import read_hierarchy
+    from .io.records import read_records
+    from .io.transactions import read_transactions
+    from .job import Job
+    from .model.guarantees import KAnonymity, KmAnonymity, LmDiversity
+    from .model.hierarchy import Hierarchy
+    from .model.layout import Layout
+    from .model.transactions import Transactions
+    from .progress import Watch
+    from .release.release import Release
+
+_HOME = {
+    "Hierarchy": "model.hierarchy",
+    "Job": "job",
+    "KAnonymity": "model.guarantees",
+    "KmAnonymity": "model.guarantees",
+    "Layout": "model.layout",
+    "LmDiversity": "model.guarantees",
+    "Publication": "api",
+    "Release": "release.release",
+    "SetveilError": "errors",
+    "Transactions": "model.transactions",
+    "Verdict": "audit.verdict",
+    "Watch": "progress",
+    "anonymize": "api",
+    "from_frame": "io.frames",
+    "publish": "api",
+    "read_hierarchy": "io.hierarchies",
+    "read_records": "io.records",
+    "read_transactions": "io.transactions",
+    "to_arrow": "io.frames",
+}
+
+__all__ = [
+    "Hierarchy",
+    "Job",
+    "KAnonymity",
+    "KmAnonymity",
+    "Layout",
+    "LmDiversity",
+    "Publication",
+    "Release",
+    "SetveilError",
+    "Transactions",
+    "Verdict",
+    "Watch",
+    "__version__",
+    "anonymize",
+    "audit",
+    "from_frame",
+    "measure",
+    "publish",
+    "read_hierarchy",
+    "read_records",
+    "read_transactions",
+    "to_arrow",
+]
+
+
+_VERB_PACKAGES = ("audit", "measure")
+
+
+class _Verb(ModuleType):
+    """A package that can be called: the function of the same name in `api`."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        verb = self.__name__.rpartition(".")[2]
+        return getattr(importlib.import_module("setveil.api"), verb)(*arguments, **options)
+
+
+class _Package(ModuleType):
+    """This package: a layer that is also a verb becomes callable when the import binds its name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _VERB_PACKAGES and isinstance(value, ModuleType):
+            value.__class__ = _Verb
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name in _VERB_PACKAGES:
+        return importlib.import_module(f".{name}", __name__)
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'setveil' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{home}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

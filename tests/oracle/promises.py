@@ -35,16 +35,12 @@ def occurring_sets(rows: Rows, size: int) -> dict[tuple[str, ...], int]:
 
 def smallest_support_up_to(rows: Rows, size: int) -> int | None:
     """The largest k for which the rows are k^size-anonymous."""
-    found = [
-        count for part in range(1, size + 1) for count in occurring_sets(rows, part).values()
-    ]
+    found = [count for part in range(1, size + 1) for count in occurring_sets(rows, part).values()]
     return min(found, default=None)
 
 
 def is_km_anonymous(rows: Rows, k: int, m: int) -> bool:
-    return all(
-        count >= k for size in range(1, m + 1) for count in occurring_sets(rows, size).values()
-    )
+    return all(count >= k for size in range(1, m + 1) for count in occurring_sets(rows, size).values())
 
 
 def minimal_rare_sets(rows: Rows, k: int, size: int) -> set[tuple[str, ...]]:
@@ -88,7 +84,7 @@ def is_km_anonymous_in_sql(rows: Rows, k: int, m: int) -> bool:
 
 
 def signed_sets(rows: Rows, size: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], int]]:
-    """Every occurring combination of `size` labels known present or absent: present, absent, support."""
+    """Every occurring combination of `size` signed labels: present, absent, support."""
     for chosen in combinations(labels_of(rows), size):
         for signs in range(2**size):
             present = tuple(label for i, label in enumerate(chosen) if signs >> i & 1)
@@ -124,9 +120,7 @@ def minimal_rare_signed_sets(
 
 
 def is_negative_km_anonymous(rows: Rows, k: int, m: int) -> bool:
-    return all(
-        count >= k for size in range(1, m + 1) for _, _, count in signed_sets(rows, size)
-    )
+    return all(count >= k for size in range(1, m + 1) for _, _, count in signed_sets(rows, size))
 
 
 def is_k_anonymous(rows: Rows, k: int) -> bool:

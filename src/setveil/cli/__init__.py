@@ -1,1 +1,1 @@
-"""."""
+"""The command line: ``main`` and one file a verb. Nothing heavy is imported before it is needed."""

@@ -2,7 +2,8 @@
 
 `indptr` and `items` are CSR arrays: record r holds ``items[indptr[r]:indptr[r + 1]]``, sorted and
 unique. A record is a person; its place in the arrays means nothing and is never published. `layout`
-remembers the format the data came in, `notices` what the reader had to say about them.
+remembers the format the data came in, `notices` what the reader had to say about them, `source` and
+`first_line_by_item` where each item was seen first, so that later errors can name file and line.
 
 `Rows` are transactions bound to a hierarchy: their items are the numbers of its leaves.
 """
@@ -41,6 +42,8 @@ class Transactions:
     items: Ids
     layout: Layout | None = None
     notices: tuple[str, ...] = ()
+    source: str | None = None
+    first_line_by_item: Counts | None = None
 
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[str]]) -> Transactions:
@@ -66,13 +69,19 @@ class Transactions:
 
         `labels[code]` need not be sorted, unique or all used; records without a pair stay empty.
         """
-        vocabulary = Vocabulary.of(labels[code] for code in np.unique(code_of_entry))
+        used = np.flatnonzero(np.bincount(code_of_entry, minlength=len(labels)))
+        vocabulary = Vocabulary.of(labels[code] for code in used.tolist())
         id_of_code = np.full(max(len(labels), 1), -1, dtype=np.int64)
         ids = vocabulary.ids
         for code, label in enumerate(labels):
             id_of_code[code] = ids.get(label, -1)
         width = max(len(vocabulary), 1)
-        keys = np.unique(record_of_entry.astype(np.int64) * width + id_of_code[code_of_entry])
+        keys = record_of_entry.astype(np.int64) * width + id_of_code[code_of_entry]
+        # Sorted by hand: entries come nearly in order, and np.unique hashes, which is far slower here.
+        keys.sort(kind="stable")
+        is_new = np.ones(len(keys), dtype=np.bool_)
+        is_new[1:] = keys[1:] != keys[:-1]
+        keys = keys[is_new]
         indptr = np.zeros(n_records + 1, dtype=np.int64)
         np.cumsum(np.bincount(keys // width, minlength=n_records), out=indptr[1:])
         return cls(vocabulary, indptr, (keys % width).astype(np.int32))
@@ -95,6 +104,13 @@ class Transactions:
     def count_by_item(self) -> Counts:
         """In how many records each item is."""
         return np.bincount(self.items, minlength=len(self.vocabulary)).astype(np.int64)
+
+    def first_line_of(self, label: str) -> int | None:
+        """Return the line of the source where an item is seen first, if it is known."""
+        item = self.vocabulary.ids.get(label)
+        if item is None or self.first_line_by_item is None:
+            return None
+        return int(self.first_line_by_item[item]) or None
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """Yield each record's labels, sorted."""
@@ -148,7 +164,13 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     if unknown:
         raise HierarchyError(
             [
-                Problem("unknown-item", f"item {label[:40]!r} is not in the hierarchy.", "Add it.")
+                Problem(
+                    "unknown-item",
+                    f"item {label[:40]!r} is not in the hierarchy.",
+                    "Add it.",
+                    transactions.source,
+                    transactions.first_line_of(label),
+                )
                 for label in unknown
             ]
         )

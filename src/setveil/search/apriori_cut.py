@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ from .cuts import Nodes, WorkingCut, cheapest_repair, falling_support_rank, publ
 from .feasible import node_supports
 
 Ids = NDArray[np.int32]
-Keys = NDArray[np.generic]
+Keys = NDArray[Any]
 
 _WALKED_AT_ONCE = 4096
 """Sets whose nodes are looked up together before they are walked one by one."""
@@ -127,7 +128,8 @@ def _rare_sets_of_cut(engine: Engine, cut: WorkingCut, k: int, size: int) -> Ids
     sets = engine.violations(recoding, KmAnonymity(k, size)).sets
     if sets.shape[1] < size:
         return np.empty((0, size), dtype=np.int32)
-    return sets[(sets >= 0).sum(axis=1) == size][:, :size]
+    exact: Ids = sets[(sets >= 0).sum(axis=1) == size][:, :size]
+    return exact
 
 
 class _Walk:
@@ -288,7 +290,7 @@ def _set_keys(sets: Ids, n_nodes: int) -> Keys:
     """Return one number a set; Python's own integers where 63 bits are too few."""
     width = sets.shape[1]
     dtype = np.int64 if n_nodes**width < 2**63 else np.object_
-    keys = np.zeros(len(sets), dtype=dtype)
+    keys: Keys = np.zeros(len(sets), dtype=dtype)
     for column in range(width):
         keys = keys * n_nodes + sets[:, column].astype(dtype)
     return keys

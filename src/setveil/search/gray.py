@@ -10,7 +10,6 @@ moves each border a little to where neighbours differ most.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from ..kernels.gray import alternating_rows, hamming_distances
 from ..kernels.rows import merge_rows
 from ..model.transactions import Rows
+from .budget import combinations_by_length
 
 Counts = NDArray[np.int64]
 
@@ -55,14 +55,7 @@ def combinations_by_record(rows: Rows, m: int) -> NDArray[np.float64]:
     >>> combinations_by_record(Rows(np.array([0, 3, 3]), np.array([0, 1, 2])), 2).tolist()
     [6.0, 0.0]
     """
-    lengths, length_of_record = np.unique(np.diff(rows.indptr), return_inverse=True)
-    by_length = [
-        sum(math.comb(length, size) for size in range(1, min(m, length) + 1))
-        for length in lengths.tolist()
-    ]
-    # Beyond what a float holds, a record outweighs all others anyway.
-    capped = np.array([float(min(count, 10**300)) for count in by_length], dtype=np.float64)
-    return np.asarray(capped[length_of_record], dtype=np.float64)
+    return combinations_by_length(np.diff(rows.indptr), m)
 
 
 def chunk_bounds(
@@ -73,7 +66,7 @@ def chunk_bounds(
     Parameters
     ----------
     rows, order
-        The records and their order.
+        The records, and those to be cut in their order.
     weight_by_record
         What is to be about equal in all chunks.
     parts
@@ -85,7 +78,7 @@ def chunk_bounds(
         Every chunk holds at least so many records that are not empty; there are fewer chunks where
         the data do not suffice.
     """
-    n_records = len(rows)
+    n_records = len(order)
     share = weight_by_record[order]
     share = share / max(share.max(initial=0.0), 1.0)
     running = np.cumsum(share)
@@ -107,7 +100,7 @@ def chunk_bounds(
 
 def _best_border(rows: Rows, order: Counts, equal: int, f: int, first: int, last: int) -> int:
     """Return the place in [equal - f, equal + f) before which neighbours differ most."""
-    low, high = max(equal - f, first, 1), min(equal + max(f - 1, 0), last, len(rows) - 1)
+    low, high = max(equal - f, first, 1), min(equal + max(f - 1, 0), last, len(order) - 1)
     if low > high:
         return equal
     distance = hamming_distances(rows.indptr, rows.leaves, order, low - 1, high)

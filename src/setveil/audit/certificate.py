@@ -1,0 +1,224 @@
+"""The certificate as the audit reads it: known keys only, in the one spelling JSON output has."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from ..errors import UsageError
+from ..model.guarantees import Guarantee, LmDiversity, guarantee_from_dict
+from .spelling import decode, refuse
+
+NAME = "certificate.json"
+
+KEYS = frozenset(
+    {
+        "certificate",
+        "tool",
+        "guarantee",
+        "promised",
+        "not_promised",
+        "data",
+        "hierarchy",
+        "method",
+        "recoding",
+        "loss",
+        "verdict",
+        "verify",
+    }
+)
+OPTIONAL_KEYS = frozenset({"date"})
+
+NAMES_OF_FORMAT = {
+    "baskets": "data.csv",
+    "long": "data.csv",
+    "onehot": "data.csv",
+    "fimi": "data.dat",
+    "jsonl": "data.jsonl",
+    "parquet": "data.parquet",
+    "table": "data.csv",
+}
+DELIMITED = frozenset({"baskets", "long", "onehot", "table"})
+HEX = re.compile(r"[0-9a-f]{64}")
+
+
+def read_certificate(content: bytes) -> tuple[dict[str, Any], Guarantee]:
+    """Return the certificate and the guarantee it names, or raise `DataError`.
+
+    Parameters
+    ----------
+    content
+        The bytes of ``certificate.json``.
+    """
+    text = decode(content, NAME)
+    try:
+        plain = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise refuse("the certificate is not JSON.", NAME, code="certificate-json") from None
+    if not isinstance(plain, dict):
+        raise refuse("the certificate is not an object.", NAME, code="certificate-json")
+    try:
+        canonical = json.dumps(plain, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+    except RecursionError:
+        raise refuse("the certificate nests too deeply.", NAME, code="certificate-json") from None
+    if canonical != text:
+        pairs = zip(canonical.split("\n"), text.split("\n"), strict=False)
+        line = next((n for n, (want, got) in enumerate(pairs, 1) if want != got), 1)
+        raise refuse(
+            "the certificate is not spelled as the tool spells it (order, spaces, escapes).",
+            NAME,
+            line,
+            code="certificate-spelling",
+        )
+    _need_keys(plain, KEYS, "the certificate", OPTIONAL_KEYS)
+    _check_head(plain)
+    _check_data(plain["data"])
+    try:
+        if not isinstance(plain["guarantee"], dict):
+            raise UsageError("the guarantee is not an object.")
+        guarantee = guarantee_from_dict(plain["guarantee"])
+    except UsageError as error:
+        what = error.problems[0].what
+        raise refuse(f"guarantee: {what}", NAME, code="certificate-guarantee") from None
+    _need(guarantee.as_dict() == plain["guarantee"], "guarantee is not in its plain form")
+    return plain, guarantee
+
+
+def check_counts(plain: Mapping[str, Any], guarantee: Guarantee, records: int) -> None:
+    """Raise `DataError` unless the certificate tells the number of records as it may be told."""
+    told = plain["data"]["records"]
+    if isinstance(guarantee, LmDiversity):
+        right = told == records
+    elif records >= guarantee.k:
+        right = told == records and isinstance(told, int)
+    else:
+        right = told == f"<{guarantee.k}"
+    _need(right, "data.records does not agree with the data")
+
+
+def _check_head(plain: Mapping[str, Any]) -> None:
+    _need(_is_int(plain["certificate"]) and plain["certificate"] == 1, "certificate must be 1")
+    tool = plain["tool"]
+    _need_keys(tool, frozenset({"name", "version"}), "tool")
+    _need(tool["name"] == "setveil", "tool.name must be setveil")
+    _need(
+        isinstance(tool["version"], str)
+        and re.fullmatch(r"[0-9]+(\.[0-9]+)*([a-z]+[0-9]*)?(\.dev[0-9]+)?", tool["version"]),
+        "tool.version is not a version",
+    )
+    for key in ("promised", "not_promised"):
+        sentences = plain[key]
+        _need(
+            isinstance(sentences, list)
+            and all(isinstance(sentence, str) and sentence for sentence in sentences),
+            f"{key} must be a list of sentences",
+        )
+    _need(
+        isinstance(plain["method"], str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,40}", plain["method"]),
+        "method is not a name",
+    )
+    _need(plain["recoding"] in ("global", "local"), "recoding must be global or local")
+    loss = plain["loss"]
+    _need(isinstance(loss, dict), "loss must be an object")
+    for name, value in loss.items():
+        _need(name in ("ncp", "lm"), "loss knows ncp and lm only")
+        _need(
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and 0 <= value <= 1
+            and round(value, 2) == value,
+            "loss must be rounded to two digits, between 0 and 1",
+        )
+    _need_keys(plain["verdict"], frozenset({"verifier", "mode", "holds"}), "verdict")
+    _need(plain["verdict"]["verifier"] == "setveil.audit", "verdict.verifier is unknown")
+    _need(plain["verdict"]["mode"] in ("exact", "cover"), "verdict.mode must be exact or cover")
+    _need(plain["verdict"]["holds"] is True, "verdict.holds must be true")
+    _need(plain["verify"] == "setveil audit <folder>", "verify is not the known command")
+    if "date" in plain:
+        try:
+            right = date.fromisoformat(plain["date"]).isoformat() == plain["date"]
+        except (TypeError, ValueError):
+            right = False
+        _need(right, "date is not an ISO date")
+    _need_keys(plain["hierarchy"], frozenset({"file", "sha256"}), "hierarchy")
+    _need(plain["hierarchy"]["file"] == "hierarchy.csv", "hierarchy.file must be hierarchy.csv")
+    _need_hash(plain["hierarchy"]["sha256"])
+
+
+def _check_data(data: Any) -> None:
+    _need(isinstance(data, dict), "data must be an object")
+    form = data.get("format")
+    _need(isinstance(form, str) and form in NAMES_OF_FORMAT, "data.format is unknown")
+    keys = {"file", "format", "sha256", "records"}
+    if form in DELIMITED:
+        keys.add("delimiter")
+    if form == "table":
+        keys.add("columns")
+    _need_keys(data, frozenset(keys), "data")
+    name = NAMES_OF_FORMAT[form]
+    _need(data["file"] in (name, name + ".gz"), f"data.file must be {name} or {name}.gz")
+    _need_hash(data["sha256"])
+    _need(
+        isinstance(data["records"], str) or _is_int(data["records"]),
+        "data.records must be a number or a band",
+    )
+    if form in DELIMITED:
+        delimiter = data["delimiter"]
+        _need(
+            isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n01',
+            "data.delimiter must be one character, not a quote, line end, 0 or 1",
+        )
+    if form == "table":
+        _check_columns(data["columns"])
+
+
+def _check_columns(columns: Any) -> None:
+    _need(isinstance(columns, list) and columns, "data.columns must be a list")
+    for column in columns:
+        _need(isinstance(column, dict), "a column must be an object")
+        is_set = column.get("kind") == "set"
+        keys = {"name", "kind"} | ({"separator"} if is_set else set())
+        _need_keys(column, frozenset(keys), "a column")
+        _need(column["kind"] in ("kept", "set"), "a column's kind must be kept or set")
+        _need(isinstance(column["name"], str) and column["name"], "a column needs a name")
+        if is_set:
+            separator = column["separator"]
+            _need(
+                isinstance(separator, str) and separator and not set(separator) & set('"\r\n'),
+                "a separator must be text without quotes and line ends",
+            )
+    names = [column["name"] for column in columns]
+    _need(len(set(names)) == len(names), "two columns have the same name")
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _need(condition: object, what: str) -> None:
+    if not condition:
+        raise refuse(what + ".", NAME, code="certificate-content")
+
+
+def _need_hash(value: object) -> None:
+    _need(isinstance(value, str) and HEX.fullmatch(value), "sha256 must be 64 hex digits")
+
+
+def _need_keys(
+    plain: object, keys: frozenset[str], where: str, optional: frozenset[str] = frozenset()
+) -> None:
+    if not isinstance(plain, dict):
+        raise refuse(f"{where} must be an object.", NAME, code="certificate-content")
+    unknown = sorted(set(plain) - keys - optional)
+    if unknown:
+        raise refuse(f"unknown key {unknown[0][:40]!r} in {where}.", NAME, code="certificate-key")
+    missing = sorted(keys - set(plain))
+    if missing:
+        raise refuse(f"{where} lacks the key {missing[0]!r}.", NAME, code="certificate-key")
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)

@@ -1,0 +1,115 @@
+"""The audit's two questions: do these rows keep this promise, and does this folder keep its own?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+
+from ..errors import UsageError
+from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity
+from .counting import WORK_LIMIT
+from .cover import audit_cover
+from .diversity import audit_lm
+from .kanonymity import audit_k
+from .km import audit_km
+from .negative import audit_negative
+from .published import Published
+from .reader import read_release
+from .verdict import Verdict
+
+MODES = ("exact", "cover")
+
+
+def audit_published(
+    published: Published,
+    guarantee: Guarantee,
+    *,
+    mode: str = "exact",
+    leaves_under: Mapping[str, Collection[str]] | None = None,
+    witnesses: int = 0,
+    threads: int | None = None,
+    work_limit: int = WORK_LIMIT,
+) -> Verdict:
+    """Return whether published rows keep a promise.
+
+    Parameters
+    ----------
+    published
+        The rows.
+    guarantee
+        The promise.
+    mode
+        "exact" counts published labels; "cover" counts leaves, a label covering all leaves under
+        it. Cover is for k^m-anonymity without negative knowledge.
+    leaves_under
+        For cover, the leaves under each label; a label not named is a leaf itself.
+    witnesses
+        How many violations to return. They may point at single persons.
+    threads
+        How many threads to use; all available ones if None.
+    work_limit
+        How many steps to take before giving up with `ResourceLimit`.
+
+    Examples
+    --------
+    >>> rows = Published.from_rows([["a"], ["b", "c"], ["b", "c"]])
+    >>> audit_published(rows, KmAnonymity(k=2, m=2)).holds
+    False
+    """
+    if mode not in MODES:
+        raise UsageError(f"unknown mode {mode[:40]!r}.", "Known: exact, cover.")
+    if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
+        raise UsageError("witnesses must be a whole number, 0 or more.")
+    plain_km = isinstance(guarantee, KmAnonymity) and not guarantee.negative
+    if mode == "cover" and not plain_km:
+        raise UsageError(
+            "cover is a reading of k^m-anonymity without negative knowledge.", "Use mode exact."
+        )
+    if isinstance(guarantee, KAnonymity):
+        return audit_k(published, guarantee, witnesses=witnesses)
+    if not isinstance(guarantee, KmAnonymity):
+        return audit_lm(
+            published, guarantee, witnesses=witnesses, threads=threads, work_limit=work_limit
+        )
+    if mode == "cover":
+        return audit_cover(
+            published,
+            guarantee,
+            leaves_under or {},
+            witnesses=witnesses,
+            threads=threads,
+            work_limit=work_limit,
+        )
+    count = audit_negative if guarantee.negative else audit_km
+    return count(published, guarantee, witnesses=witnesses, threads=threads, work_limit=work_limit)
+
+
+def audit_folder(
+    path: str | os.PathLike[str],
+    *,
+    mode: str = "exact",
+    witnesses: int = 0,
+    threads: int | None = None,
+    work_limit: int = WORK_LIMIT,
+) -> Verdict:
+    """Read a release folder, check everything in it, and count.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    mode, witnesses, threads, work_limit
+        As in `audit_published`. For cover the leaves are those the published hierarchy tells.
+    """
+    if mode not in MODES:
+        raise UsageError(f"unknown mode {mode[:40]!r}.", "Known: exact, cover.")
+    release = read_release(path)
+    return audit_published(
+        release.published,
+        release.guarantee,
+        mode=mode,
+        leaves_under=release.hierarchy.leaves_under() if mode == "cover" else None,
+        witnesses=witnesses,
+        threads=threads,
+        work_limit=work_limit,
+    )

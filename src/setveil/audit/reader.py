@@ -1,0 +1,165 @@
+"""Reads a release folder as a stranger would: three files, nothing more, not a byte unexplained.
+
+Each file is read once, and the same bytes are hashed and parsed. What could carry a message besides
+the data is refused: other files, other keys, other orders, other spellings, bytes left over. Two
+things cannot be checked so: which of many valid compressed forms a gzip or Parquet file uses, and
+the certificate's sentences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError, FileSystemError, ResourceLimit
+from ..model.guarantees import Guarantee, LmDiversity
+from .certificate import NAME as CERTIFICATE
+from .certificate import check_counts, read_certificate
+from .formats import LARGEST_BYTES, read_data
+from .hierarchy import NAME as HIERARCHY
+from .hierarchy import PublishedHierarchy, check_against, read_hierarchy
+from .published import Published, shortened
+from .spelling import refuse
+
+LARGEST_CERTIFICATE = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRelease:
+    """A release folder whose every byte has been checked; only the counting is left."""
+
+    published: Published
+    certificate: dict[str, Any]
+    guarantee: Guarantee
+    hierarchy: PublishedHierarchy
+
+
+def read_release(path: str | os.PathLike[str]) -> ReadRelease:
+    """Read a release folder and check all but the guarantee itself.
+
+    Parameters
+    ----------
+    path
+        The folder.
+
+    Raises
+    ------
+    DataError
+        If anything in the folder is not as a release must be.
+    FileSystemError
+        If the folder or a file cannot be read.
+    """
+    folder = Path(path)
+    names = _names_in(folder)
+    if CERTIFICATE not in names:
+        raise DataError(
+            f"the folder has no {CERTIFICATE}.", "Give the folder of a release.", code="no-release"
+        )
+    certificate, guarantee = read_certificate(
+        _read_file(folder, CERTIFICATE, largest=LARGEST_CERTIFICATE)
+    )
+    data_name = certificate["data"]["file"]
+    expected = {CERTIFICATE, HIERARCHY, data_name}
+    for name in sorted(names - expected):
+        raise refuse(
+            f"the folder holds {shortened(name)}, which is no part of a release.",
+            CERTIFICATE,
+            code="spare-file",
+        )
+    for name in sorted(expected - names):
+        raise DataError(f"the folder lacks {name}.", "Publish it again.", code="missing-file")
+    hierarchy_bytes = _read_file(folder, HIERARCHY, largest=LARGEST_BYTES)
+    _need_hash(hierarchy_bytes, certificate["hierarchy"]["sha256"], HIERARCHY)
+    data_bytes = _read_file(folder, data_name, largest=LARGEST_BYTES)
+    _need_hash(data_bytes, certificate["data"]["sha256"], data_name)
+    if data_name.endswith(".gz"):
+        data_bytes = unpack(data_bytes, data_name)
+    published = read_data(data_bytes, certificate["data"], data_name)
+    hierarchy = read_hierarchy(hierarchy_bytes)
+    check_against(
+        hierarchy,
+        published.labels,
+        local=certificate["recoding"] == "local",
+        forest=certificate["data"]["format"] == "table" or isinstance(guarantee, LmDiversity),
+    )
+    check_counts(certificate, guarantee, published.records)
+    if isinstance(guarantee, LmDiversity):
+        for label in sorted(guarantee.sensitive - set(published.labels)):
+            raise refuse(
+                f"the sensitive label {shortened(label)} does not occur.",
+                CERTIFICATE,
+                code="certificate-guarantee",
+            )
+    return ReadRelease(published, certificate, guarantee, hierarchy)
+
+
+def unpack(content: bytes, file: str, *, largest: int = LARGEST_BYTES) -> bytes:
+    """Return what a gzip file of one plain member holds.
+
+    Parameters
+    ----------
+    content
+        The compressed bytes.
+    file
+        The name to use in messages.
+    largest
+        The most bytes that may come out.
+    """
+    # Method deflate, no flags (so no name, comment or extra field), no time, a usual level and system.
+    plain_head = content[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
+    if not plain_head or content[8:9] not in (b"\0", b"\2", b"\4") or content[9:10] not in b"\3\xff":
+        raise refuse("the gzip head is not the plain one.", file, code="gzip-head")
+    inflater = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = inflater.decompress(content, largest + 1)
+    except zlib.error:
+        raise refuse("the gzip data are damaged.", file, code="gzip") from None
+    if len(unpacked) > largest:
+        raise ResourceLimit(
+            f"the file unpacks to more than {largest:,} bytes.", code="too-large", file=file
+        )
+    if not inflater.eof:
+        raise refuse("the gzip data end early.", file, code="gzip")
+    if inflater.unused_data:
+        raise refuse("bytes follow the first gzip member.", file, code="gzip-tail")
+    return unpacked
+
+
+def _names_in(folder: Path) -> set[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return {entry.name for entry in entries}
+    except OSError as error:
+        raise FileSystemError(
+            f"the folder cannot be read ({error.strerror}).",
+            "Give the folder of a release.",
+            file=str(folder),
+        ) from None
+
+
+def _read_file(folder: Path, name: str, *, largest: int) -> bytes:
+    try:
+        if not stat.S_ISREG(os.lstat(folder / name).st_mode):
+            raise refuse("not a regular file.", name, code="not-regular")
+        # Not following a link, and not waiting for a pipe, should one be put there meanwhile.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        descriptor = os.open(folder / name, flags | getattr(os, "O_BINARY", 0))
+        with open(descriptor, "rb") as opened:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise refuse("not a regular file.", name, code="not-regular")
+            content = opened.read(largest + 1)
+    except OSError as error:
+        raise FileSystemError(f"cannot be read ({error.strerror}).", file=name) from None
+    if len(content) > largest:
+        raise ResourceLimit(f"the file has more than {largest:,} bytes.", code="too-large", file=name)
+    return content
+
+
+def _need_hash(content: bytes, expected: str, file: str) -> None:
+    if hashlib.sha256(content).hexdigest() != expected:
+        raise refuse("the SHA-256 differs from the certificate's.", file, code="changed")

@@ -1,0 +1,199 @@
+"""Flags as data: the options that several verbs share, and those that methods declare.
+
+A verb takes ``**given`` and is decorated with `taking`; typer then sees one parameter a flag. Flags of
+methods come from the registry, so that a new method brings its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from ..errors import UsageError
+from ..model.guarantees import LARGEST
+from ..registry import METHODS
+
+READING_PANEL, TABLE_PANEL, GUARANTEE_PANEL = "Reading", "Tables", "Guarantee"
+METHOD_PANEL = "Options of methods"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One option of the command line."""
+
+    name: str
+    kind: Any
+    help: str
+    names: tuple[str, ...] = ()
+    default: Any = None
+    panel: str = READING_PANEL
+    metavar: str | None = None
+
+    @property
+    def spelled(self) -> tuple[str, ...]:
+        """The option as it is typed."""
+        return self.names or ("--" + self.name.replace("_", "-"),)
+
+    def parameter(self) -> inspect.Parameter:
+        """Return the parameter that typer reads."""
+        option = typer.Option(
+            self.default,
+            *self.spelled,
+            help=self.help,
+            rich_help_panel=self.panel,
+            metavar=self.metavar,
+        )
+        return inspect.Parameter(
+            self.name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=self.kind
+        )
+
+
+Text = str | None
+READING = (
+    Flag("layout", Text, "baskets, long, onehot, fimi, jsonl or parquet; guessed if not given"),
+    Flag("delimiter", Text, "what separates fields; guessed if not given"),
+    Flag("encoding", Text, "utf-8 if not given"),
+    Flag("header", bool | None, "whether the first line holds names", ("--header/--no-header",)),
+    Flag("id_column", Text, "column that names the person", ("--id",)),
+    Flag("item_column", Text, "column that holds the item", ("--item",)),
+    Flag("counts", bool, "items come with counts, such as milk:2", default=False),
+    Flag("count_column", Text, "column that holds the count of the item"),
+    Flag("labels", Text, "file of id,label lines that names the items", metavar="FILE"),
+    Flag("empty_rows", Text, "error, keep or skip records without items"),
+    Flag("id_policy", Text, "merge rows of one person, or error"),
+    Flag("comment", Text, "lines that start so are comments"),
+    Flag("integers", bool, "items must be whole numbers", default=False),
+    Flag("missing", list[str] | None, "a value that means missing; may be repeated"),
+    Flag("normalize", Text, "NFC, NFD, NFKC or NFKD"),
+    Flag("strict", bool, "warnings about odd items are errors", default=False),
+    Flag("max_bytes", Text, "refuse more bytes than this"),
+)
+TABLE = (
+    Flag(
+        "set_columns",
+        list[str] | None,
+        "set-valued column; may be repeated",
+        ("--set",),
+        panel=TABLE_PANEL,
+        metavar="COLUMN",
+    ),
+    Flag(
+        "set_separator",
+        list[str] | None,
+        "what separates items in a set-valued cell (a space if not given); one for all or one a column",
+        panel=TABLE_PANEL,
+    ),
+    Flag("keep", Text, "columns to publish beside, by commas; they count as items", panel=TABLE_PANEL),
+    Flag(
+        "missing_cells",
+        Text,
+        "error, suppress or category for cells without a value",
+        panel=TABLE_PANEL,
+    ),
+    Flag("sensitive_column", Text, "column whose values are sensitive", panel=TABLE_PANEL),
+)
+GUARANTEE = tuple(
+    Flag(name, kind, text, names, default, GUARANTEE_PANEL, metavar)
+    for name, kind, text, names, default, metavar in (
+        (
+            "model",
+            Text,
+            "km, k or lm; follows from the method and options",
+            ("--guarantee",),
+            None,
+            None,
+        ),
+        ("k", Text, "records that fit at least", ("-k", "--k"), None, "K"),
+        ("m", Text, "items that an attacker knows at most", ("-m", "--m"), None, "M"),
+        ("l", Text, "a sensitive item is in at most one of L fitting records", ("--l",), None, "L"),
+        ("negative", bool, "the attacker may know absent items too", ("--negative",), False, None),
+        ("sensitive", Text, "items by commas, or @FILE with one a line", ("--sensitive",), None, None),
+    )
+)
+
+
+def method_flags() -> tuple[Flag, ...]:
+    """Return a flag for every option that some method declares."""
+    methods_by_option: dict[str, list[str]] = {}
+    option_by_name = {}
+    for record in METHODS:
+        for option in record.options:
+            methods_by_option.setdefault(option.name, []).append(record.key)
+            option_by_name[option.name] = option
+    kinds: Mapping[type, Any] = {int: Text, float: Text, str: Text, bool: bool | None}
+    return tuple(
+        Flag(
+            name,
+            kinds[option.type],
+            f"{option.help} ({', '.join(methods_by_option[name])})",
+            panel=METHOD_PANEL,
+            metavar="N" if option.type in (int, float) else None,
+        )
+        for name, option in sorted(option_by_name.items())
+    )
+
+
+def taking(*groups: tuple[Flag, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add these flags to a verb whose last parameter is ``**given``."""
+
+    def decorate(verb: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(verb, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        added = [flag.parameter() for group in groups for flag in group]
+        verb.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+        verb.__annotations__ = {p.name: p.annotation for p in [*own, *added]}
+        return verb
+
+    return decorate
+
+
+def picked(given: Mapping[str, Any], group: tuple[Flag, ...]) -> dict[str, Any]:
+    """Return the flags of a group that were given, by name."""
+    chosen = {flag.name: given[flag.name] for flag in group}
+    defaults = {flag.name: flag.default for flag in group}
+    return {name: value for name, value in chosen.items() if value != defaults[name] and value != []}
+
+
+def whole(name: str, text: str) -> int:
+    """Return a whole number written in plain digits; other spellings are refused, not guessed.
+
+    >>> whole("k", "12")
+    12
+    """
+    if not re.fullmatch("[0-9]{1,10}", text) or int(text) > LARGEST:
+        raise UsageError(
+            f"{name} must be a whole number in plain digits (got {text[:40]!r}).",
+            f"Give for example {name}=5.",
+            code="not-a-number",
+        )
+    return int(text)
+
+
+def seconds(name: str, text: str) -> float:
+    """Return a number of seconds above 0."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", text) or float(text) <= 0:
+        raise UsageError(
+            f"{name} must be a number above 0 (got {text[:40]!r}).",
+            "Give for example 60.",
+            code="not-a-number",
+        )
+    return float(text)
+
+
+def method_options(given: Mapping[str, Any]) -> dict[str, object]:
+    """Return the options of methods that were given, in their own types; the method checks them."""
+    types = {option.name: option.type for record in METHODS for option in record.options}
+    chosen: dict[str, object] = {}
+    for name, value in picked(given, method_flags()).items():
+        if types[name] is int:
+            chosen[name] = whole(name, value)
+        elif types[name] is float:
+            chosen[name] = seconds(name, value)
+        else:
+            chosen[name] = value
+    return chosen

@@ -1,0 +1,351 @@
+"""``setveil hierarchy``: make, learn, check, show and convert hierarchies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import UsageError
+from . import screen
+from .flags import READING, TABLE, Flag, picked, taking, whole
+from .reading import read_data
+
+if TYPE_CHECKING:
+    from ..model.edges import HierarchyFile
+    from ..model.hierarchy import Hierarchy
+    from ..model.transactions import Transactions
+
+app = typer.Typer(
+    help="Make, learn, check, show and convert hierarchies.",
+    epilog="Example: setveil hierarchy check products.csv --data baskets.csv",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+FORMATS = "paths, parents, json or amnesia"
+Text = str | None
+
+OUTPUT = (
+    Flag("output", Text, "file to write; stdout if not given", ("--output", "-o"), panel="Output"),
+    Flag("to", Text, f"format to write: {FORMATS}", panel="Output"),
+    Flag("force", bool, "replace an existing file", default=False, panel="Output"),
+    Flag("as_json", bool, "print the result as JSON", ("--json",), default=False, panel="Output"),
+)
+AS_JSON = OUTPUT[-1:]
+TREE = (
+    Flag("format", Text, f"{FORMATS}; told by the content if not given", panel="Hierarchy"),
+    Flag(
+        "tree_delimiter",
+        Text,
+        "what separates its cells",
+        ("--hierarchy-delimiter",),
+        panel="Hierarchy",
+    ),
+    Flag("tree_encoding", Text, "utf-8 if not given", ("--hierarchy-encoding",), panel="Hierarchy"),
+    Flag(
+        "tree_header",
+        bool | None,
+        "whether its first line holds names",
+        ("--hierarchy-header/--no-hierarchy-header",),
+        panel="Hierarchy",
+    ),
+)
+COLUMN = (Flag("column", Text, "the column of a table whose items are meant", panel="Tables"),)
+
+
+@app.command(
+    epilog="Examples: setveil hierarchy build baskets.csv --fan-out 4 -o tree.csv    "
+    "setveil hierarchy build codes.csv --prefixes 1,3    "
+    "setveil hierarchy build ages.csv --intervals 0,10,20,40 --intervals 0,20,40"
+)
+@taking(OUTPUT, READING, TABLE, COLUMN)
+def build(
+    data: str = typer.Argument(..., help="the data whose items get a hierarchy; - is stdin"),
+    fan_out: str | None = typer.Option(None, help="groups of so many sorted labels, level by level"),
+    prefixes: str | None = typer.Option(None, help="by the first characters of codes, e.g. 1,3"),
+    intervals: list[str] | None = typer.Option(
+        None, help="by intervals with these edges; repeat it for coarser ones"
+    ),
+    flat: bool = typer.Option(False, "--flat", help="everything below one root"),
+    root: str = typer.Option("ALL", help="the label of the root"),
+    **given: Any,
+) -> None:
+    """Make a hierarchy over the items of the data."""
+    from ..model import build as builders
+
+    ways = [bool(fan_out), bool(prefixes), bool(intervals), flat]
+    if sum(ways) > 1:
+        raise UsageError("--fan-out, --prefixes, --intervals and --flat exclude each other.")
+    lengths = [whole("prefixes", text.strip()) for text in (prefixes or "1").split(",")]
+    members = whole("fan_out", fan_out or "4")
+    labels = _items_of(_read(data, given), given)
+    if prefixes:
+        made = builders.from_prefixes(labels, lengths, root=root)
+    elif intervals:
+        levels = [text.split(",") for text in intervals]
+        made = builders.from_intervals(labels, levels[0], coarser=levels[1:], root=root)
+    elif flat:
+        made = builders.flat(labels, root)
+    else:
+        made = builders.balanced(labels, members, root=root)
+    _deliver(made, [data], given)
+
+
+@app.command(epilog="Example: setveil hierarchy learn baskets.csv --fan-out 5 -o learned.csv")
+@taking(OUTPUT, READING, TABLE, COLUMN)
+def learn(
+    data: str = typer.Argument(..., help="the data to learn from; - is stdin"),
+    fan_out: str = typer.Option("4", help="how many labels share a parent"),
+    root: str = typer.Option("ALL", help="the label of the root"),
+    **given: Any,
+) -> None:
+    """Learn a hierarchy: items that occur with the same others share a parent. It is private."""
+    from ..model.build import learned
+
+    members = whole("fan_out", fan_out)
+    made = learned(_of_column(_read(data, given), given), fan_out=members, root=root)
+    screen.say("notice: a learned hierarchy tells something about the records: keep it private.")
+    _deliver(made, [data], given)
+
+
+@app.command(
+    epilog="Examples: setveil hierarchy check products.csv --data baskets.csv    "
+    "setveil hierarchy check products.csv --fix mended.csv --add-root ALL"
+)
+@taking(AS_JSON, TREE, READING, TABLE, COLUMN)
+def check(
+    hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
+    data: str | None = typer.Option(None, help="data whose items must be in it", metavar="FILE"),
+    fix: str | None = typer.Option(None, help="write the mended hierarchy here", metavar="FILE"),
+    add_root: str | None = typer.Option(None, help="with --fix: join several roots below this label"),
+    attach: str | None = typer.Option(
+        None, help="with --fix: put missing items below this category (* is the root)"
+    ),
+    unspecified: bool = typer.Option(
+        False,
+        "--unspecified",
+        help="with --fix: give categories that are items a leaf 'X (unspecified)'",
+    ),
+    to: str | None = typer.Option(None, help=f"with --fix: {FORMATS}"),
+    force: bool = typer.Option(False, "--force", help="with --fix: replace an existing file"),
+    **given: Any,
+) -> None:
+    """List everything that is wrong with a hierarchy; exit code 3 if there are errors."""
+    from ..model.doctor import diagnose, mend
+    from .hierarchy_view import findings_text
+
+    if fix is None and (add_root or attach or unspecified or to or force):
+        raise UsageError("--add-root, --attach, --unspecified, --to and --force go with --fix FILE.")
+    if data is None and (attach or picked(given, (*READING, *TABLE, *COLUMN))):
+        raise UsageError("options for reading data, and --attach, go with --data FILE.")
+    source = _edges(hierarchy, given)
+    screen.notices(source.notices)
+    items: dict[str, int | None] | None = None
+    if data is not None:
+        items = _items_with_lines(data, source, given)
+    findings = diagnose(source, items, data_file=data)
+    plain: dict[str, Any] = {"hierarchy": hierarchy, "data": data, "format": source.format}
+    if fix is not None:
+        _refuse_same(fix, [hierarchy, *([data] if data else [])])
+        mended, done = mend(source, items, add_root=add_root, attach=attach, unspecified=unspecified)
+        if not any(finding.severity == "error" for finding in diagnose(mended)):
+            from ..io.hierarchies import write_hierarchy
+            from ..model.doctor import to_hierarchy
+
+            target = to or _format_of(fix) or source.format
+            write_hierarchy(to_hierarchy(mended), fix, format=target, force=force)
+            plain |= {"fixed": done, "output": fix}
+            screen.say(f"wrote {fix}: {'; '.join(done) or 'nothing had to be mended'}.")
+        else:
+            screen.say(f"{fix} was not written: some errors have no unambiguous repair.")
+            plain |= {"fixed": done, "output": None}
+        findings = diagnose(mended, items, data_file=data)
+    count = dict.fromkeys(("error", "warning", "info"), 0)
+    for finding in findings:
+        count[finding.severity] += 1
+    plain |= {
+        "ok": not count["error"],
+        "errors": count["error"],
+        "warnings": count["warning"],
+        "infos": count["info"],
+        "findings": [finding.as_dict() for finding in findings],
+    }
+    screen.result(findings_text(findings, hierarchy), plain, as_json=given["as_json"])
+    if count["error"]:
+        raise typer.Exit(3)
+
+
+@app.command(
+    epilog="Examples: setveil hierarchy show products.csv --depth 2    "
+    "setveil hierarchy show products.csv --under dairy"
+)
+@taking(AS_JSON, TREE)
+def show(
+    hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
+    depth: str | None = typer.Option(None, help="levels to show; as many as are readable if not given"),
+    limit: str | None = typer.Option(None, help="labels to show below a category"),
+    under: str | None = typer.Option(None, help="show only what is below this label"),
+    **given: Any,
+) -> None:
+    """Draw a hierarchy as a tree, with the number of leaves below each category."""
+    from ..model.doctor import to_hierarchy
+    from .hierarchy_view import draw
+
+    source = _edges(hierarchy, given)
+    screen.notices(source.notices)
+    draw(
+        to_hierarchy(source, allow_forest=True),
+        depth=None if depth is None else whole("depth", depth),
+        limit=None if limit is None else whole("limit", limit),
+        under=under,
+        as_json=given["as_json"],
+    )
+
+
+@app.command(epilog="Example: setveil hierarchy convert products.csv --to json -o products.json")
+@taking(OUTPUT, TREE)
+def convert(
+    hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
+    add_root: str | None = typer.Option(None, help="join several roots below this label"),
+    delimiter: str | None = typer.Option(None, help="for CSV that is written"),
+    **given: Any,
+) -> None:
+    """Write a hierarchy in another format."""
+    from ..model.doctor import mend, to_hierarchy
+
+    source = _edges(hierarchy, given)
+    screen.notices(source.notices)
+    if not given["to"] and _format_of(given["output"]) is None:
+        raise UsageError("the format to write is not given.", f"Give --to: {FORMATS}.")
+    if add_root is not None:
+        source, _ = mend(source, add_root=add_root)
+    _deliver(to_hierarchy(source), [hierarchy], given, delimiter=delimiter)
+
+
+def _edges(path: str, given: Mapping[str, Any]) -> HierarchyFile:
+    from ..io.hierarchies import read_edges
+
+    return read_edges(
+        path,
+        format=given["format"],
+        delimiter=given["tree_delimiter"],
+        encoding=given["tree_encoding"] or "utf-8",
+        has_header=given["tree_header"],
+    )
+
+
+def _read(path: str, given: Mapping[str, Any]) -> Transactions:
+    transactions = read_data(path, given)
+    screen.notices(transactions.notices)
+    return transactions
+
+
+def _column_start(transactions: Transactions, given: Mapping[str, Any]) -> str:
+    """Return the prefix of the labels meant: ``column=`` for a table, nothing otherwise."""
+    columns = transactions.layout.columns if transactions.layout is not None else ()
+    name: str | None = given["column"]
+    if not columns:
+        if name is not None:
+            raise UsageError("--column is for tables.", "Name the set-valued column: --set COLUMN.")
+        return ""
+    names = [column.name for column in columns]
+    if name is None and len(names) == 1:
+        name = names[0]
+    if name not in names:
+        raise UsageError(
+            "a hierarchy is for one column of the table.", f"Give --column: {', '.join(names)}."
+        )
+    return f"{name}="
+
+
+def _items_of(transactions: Transactions, given: Mapping[str, Any]) -> list[str]:
+    """Return the labels that a hierarchy must hold, without column and count."""
+    start = _column_start(transactions, given)
+    labels = [label.removeprefix(start) for label in transactions.vocabulary if label.startswith(start)]
+    if given["counts"] or given["count_column"]:
+        labels = list(dict.fromkeys(label.rpartition(" x")[0] for label in labels))
+    return labels
+
+
+def _of_column(transactions: Transactions, given: Mapping[str, Any]) -> Transactions:
+    """Return the records with the items of one column only, without its name."""
+    start = _column_start(transactions, given)
+    if given["counts"] or given["count_column"]:
+        raise UsageError("counts do not fit learning.", "Learn without them; counts are put below.")
+    if not start:
+        return transactions
+    from ..model.transactions import Transactions as Made
+
+    return Made.from_rows(
+        [label.removeprefix(start) for label in row if label.startswith(start)]
+        for row in transactions.rows()
+    )
+
+
+def _items_with_lines(
+    path: str, source: HierarchyFile, given: Mapping[str, Any]
+) -> dict[str, int | None]:
+    """Return the items of the data, those that are not leaves with their first line."""
+    from ..io.first_lines import first_lines
+
+    transactions = _read(path, given)
+    items: dict[str, int | None] = dict.fromkeys(_items_of(transactions, given), None)
+    categories = set(source.parent_of.values())
+    odd = [label for label in items if label in categories or label not in source.parent_of]
+    if odd and path != "-":
+        encoding = given["encoding"] or "utf-8"
+        items |= first_lines(path, transactions.layout, odd, encoding=encoding)
+    return items
+
+
+def _format_of(path: str | None) -> str | None:
+    return "json" if path is not None and path.lower().endswith(".json") else None
+
+
+def _refuse_same(output: str, inputs: list[str]) -> None:
+    for path in inputs:
+        if (
+            path != "-"
+            and Path(output).exists()
+            and Path(path).exists()
+            and Path(output).samefile(path)
+        ):
+            raise UsageError(
+                "the output is one of the inputs.", "Choose another name.", code="output-is-input"
+            )
+
+
+def _deliver(
+    hierarchy: Hierarchy,
+    inputs: list[str],
+    given: Mapping[str, Any],
+    *,
+    delimiter: str | None = None,
+) -> None:
+    """Write the hierarchy to its file, or to stdout, and say what it is."""
+    from ..io.hierarchies import write_hierarchy
+
+    output: str | None = given["output"]
+    form = given["to"] or _format_of(output) or "paths"
+    plain: dict[str, Any] = {
+        "leaves": hierarchy.n_leaves,
+        "categories": len(hierarchy) - hierarchy.n_leaves,
+        "height": hierarchy.height,
+        "private": hierarchy.private,
+        "format": form,
+        "output": output,
+    }
+    if output is not None:
+        _refuse_same(output, inputs)
+        write_hierarchy(hierarchy, output, format=form, delimiter=delimiter, force=given["force"])
+        screen.result(f"{hierarchy!r} written to {output}", plain, as_json=given["as_json"])
+    elif given["as_json"]:
+        screen.print_json({**plain, "parents": hierarchy.parents_by_label()})
+    else:
+        sys.stdout.flush()
+        write_hierarchy(hierarchy, sys.stdout.buffer, format=form, delimiter=delimiter)

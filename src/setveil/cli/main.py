@@ -1,0 +1,137 @@
+"""The command ``setveil``: its verbs, and what happens when something goes wrong.
+
+Every way out has a code: 0 done, 1 the audit says no, 2 usage, 3 bad data, 4 no solution, 5 file
+system, 6 resource limit, 70 a bug in setveil, 130 interrupted, 143 terminated. Only a bug prints a
+traceback, and that only where SETVEIL_DEBUG=1 asks for it: a traceback can hold private values.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+import typer
+
+from .._version import __version__
+from ..errors import InternalError, ResourceLimit, SetveilError, UsageError
+from . import anonymize, audit, demo, doctor, hierarchy, methods, screen
+
+app = typer.Typer(
+    name="setveil",
+    help="Publish set-valued data so that nobody can be picked out, and prove it on the bytes written.",
+    epilog="Example: setveil anonymize baskets.csv --hierarchy products.csv -k 5 -m 2 -o release",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
+app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
+app.add_typer(hierarchy.app, name="hierarchy")
+app.command("methods", epilog=methods.EXAMPLE)(methods.methods)
+app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
+app.command("doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
+
+_CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, wherever typer keeps it
+INTERRUPTED = 130
+_WRITING = frozenset({"anonymize", "demo"})
+
+
+class Terminated(BaseException):
+    """The system asked the process to end."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"setveil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
+) -> None:
+    del version
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    del number, frame
+    raise Terminated
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    as_json = "--json" in arguments
+    untouched = next((word for word in arguments if not word.startswith("-")), "") in _WRITING
+    try:
+        returned = app(args=list(arguments), standalone_mode=False, prog_name="setveil")
+        sys.stdout.flush()
+        code = returned if isinstance(returned, int) else 0
+        if code == INTERRUPTED:
+            screen.say("interrupted. Nothing was written." if untouched else "interrupted.")
+        return code
+    except SetveilError as error:
+        known: SetveilError = error
+    except typer.Exit as leaving:
+        return leaving.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        screen.say("interrupted. Nothing was written." if untouched else "interrupted.")
+        return INTERRUPTED
+    except Terminated:
+        screen.say("terminated. Nothing was written." if untouched else "terminated.")
+        return 143
+    except BrokenPipeError:
+        return _reader_has_gone()
+    except SystemExit as leaving:  # what typer makes of a broken pipe
+        if not isinstance(leaving.__context__, BrokenPipeError):
+            raise
+        return _reader_has_gone()
+    except MemoryError:
+        known = ResourceLimit(
+            "out of memory.",
+            "`--dry-run` shows an estimate. Lower m, or choose a method with --memory.",
+            code="memory",
+        )
+    except _CLICK_ERROR as error:
+        known = UsageError(_sentence(error), "See --help.")
+    except Exception as error:
+        if os.environ.get("SETVEIL_DEBUG") == "1":
+            traceback.print_exc()
+        known = InternalError(
+            f"a bug in setveil: {type(error).__name__} in {_place(error)}.",
+            "Please report it; SETVEIL_DEBUG=1 shows the traceback, which can hold private values.",
+            code="bug",
+        )
+    screen.failure(known, as_json=as_json, untouched=untouched)
+    return known.exit_code
+
+
+def _reader_has_gone() -> int:
+    """Send what is left of our output nowhere, so that no second error follows at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
+
+
+def _sentence(error: Exception) -> str:
+    text = getattr(error, "format_message", error.__str__)().strip()
+    return text if text.endswith(".") else text + "."
+
+
+def _place(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "setveil" in frame.filename] or frames
+    name = ours[-1].filename.replace("\\", "/").rpartition("/setveil/")[2] if ours else "?"
+    return f"{name}:{ours[-1].lineno}" if ours else name
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))

@@ -1,0 +1,187 @@
+"""From flags to values: data, hierarchies, guarantee and weights, read and checked."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..registry import method
+from .flags import GUARANTEE, READING, TABLE, picked, whole
+
+if TYPE_CHECKING:
+    from ..model.hierarchy import Hierarchy
+    from ..model.transactions import Transactions
+
+MODELS = ("km", "k", "lm")
+_FITTING = {
+    "km": {"k", "m", "negative"},
+    "k": {"k"},
+    "lm": {"l", "m", "sensitive", "sensitive_column"},
+}
+
+
+def read_data(path: str, given: Mapping[str, Any]) -> Transactions:
+    """Return the records of a file, read as the flags say."""
+    reading = picked(given, READING)
+    if "max_bytes" in reading:
+        reading["max_bytes"] = whole("max_bytes", reading["max_bytes"])
+    table = picked(given, TABLE)
+    if not table:
+        from ..io.transactions import read_transactions
+
+        return read_transactions(path, **reading)
+    if "set_columns" not in table:
+        raise UsageError(
+            "--keep, --set-separator, --missing-cells and --sensitive-column are for tables.",
+            "Name the set-valued column: --set COLUMN.",
+        )
+    if reading.pop("layout", "table") != "table":
+        raise UsageError("--set reads a table, so --layout does not fit.", "Leave --layout out.")
+    from ..io.records import read_records
+
+    for name in sorted(set(reading) - set(inspect.signature(read_records).parameters)):
+        flag = next(flag for flag in READING if flag.name == name)
+        raise UsageError(
+            f"{flag.spelled[0]} does not fit a table.", "Leave it out.", code="option-does-not-fit"
+        )
+    columns: list[str] = table["set_columns"]
+    separators: list[str] = table.get("set_separator") or [" "]
+    if len(separators) == 1:
+        separators = separators * len(columns)
+    if len(separators) != len(columns):
+        raise UsageError(
+            f"{len(columns)} set-valued columns and {len(separators)} separators do not fit.",
+            "Give one --set-separator for all, or one a column.",
+        )
+    records = read_records(
+        path,
+        set_columns=dict(zip(columns, separators, strict=True)),
+        keep=tuple(table["keep"].split(",")) if "keep" in table else (),
+        sensitive=table.get("sensitive_column"),
+        **reading,
+        **({"missing_cells": table["missing_cells"]} if "missing_cells" in table else {}),
+    )
+    return records.as_transactions()
+
+
+def model_of(given: Mapping[str, Any], method_key: str | None) -> str:
+    """Return the guarantee's model: named, or what the options and the method ask for."""
+    chosen: str | None = given["model"]
+    if chosen is not None:
+        if chosen not in MODELS:
+            raise UsageError(f"unknown guarantee {chosen[:40]!r}.", f"Known: {', '.join(MODELS)}.")
+        return chosen
+    if any(given.get(name) for name in ("l", "sensitive", "sensitive_column")):
+        return "lm"
+    return method(method_key).guarantees[0] if method_key is not None else "km"
+
+
+def guarantee_of(
+    given: Mapping[str, Any], method_key: str | None = None, data: Transactions | None = None
+) -> Guarantee:
+    """Return the guarantee that the flags describe; options that do not fit it are refused.
+
+    Without `data` a sensitive column stands for its values, which are filled in later.
+    """
+    model = model_of(given, method_key)
+    told = picked(given, GUARANTEE)
+    told.pop("model", None)
+    if given.get("sensitive_column"):
+        told["sensitive_column"] = given["sensitive_column"]
+    for name in sorted(set(told) - _FITTING[model]):
+        flag = f"-{name}" if len(name) == 1 and name != "l" else "--" + name.replace("_", "-")
+        raise UsageError(
+            f"{flag} does not fit the guarantee {model!r}.",
+            "Leave it out, or name another --guarantee.",
+            code="option-does-not-fit",
+        )
+    if model == "km":
+        return KmAnonymity(_number(told, "k"), _number(told, "m"), bool(told.get("negative")))
+    if model == "k":
+        return KAnonymity(_number(told, "k"))
+    return LmDiversity(_number(told, "l"), _number(told, "m"), _sensitive(told, data))
+
+
+def _number(told: Mapping[str, Any], name: str) -> int:
+    if name not in told:
+        flag = "--l" if name == "l" else f"-{name}"
+        raise UsageError(f"{flag} is missing.", f"Give for example {flag} {2 if name == 'm' else 5}.")
+    return whole(name, told[name])
+
+
+def _sensitive(told: Mapping[str, Any], data: Transactions | None) -> frozenset[str]:
+    labels: set[str] = set()
+    listed = told.get("sensitive")
+    if listed:
+        labels |= set(_listed(listed))
+    column = told.get("sensitive_column")
+    if column:
+        start = f"{column}="
+        found = {label for label in data.vocabulary if label.startswith(start)} if data else {start}
+        labels |= found
+    if not labels:
+        raise UsageError(
+            "l^m-diversity needs sensitive items.", "Give --sensitive a,b or --sensitive-column NAME."
+        )
+    return frozenset(labels)
+
+
+def _listed(text: str) -> list[str]:
+    if not text.startswith("@"):
+        return [label for label in text.split(",") if label]
+    from ..io.weights import read_lines
+
+    return read_lines(text[1:])
+
+
+def read_hierarchies(
+    paths: list[str], data: Transactions, given: Mapping[str, Any]
+) -> Hierarchy | Mapping[str, Hierarchy] | None:
+    """Return the hierarchy named, or for a table one a column."""
+    from ..io.hierarchies import read_hierarchy
+
+    reading: dict[str, Any] = {
+        name: given[flag]
+        for name, flag in (
+            ("add_root", "add_root"),
+            ("format", "hierarchy_format"),
+            ("delimiter", "hierarchy_delimiter"),
+            ("encoding", "hierarchy_encoding"),
+            ("has_header", "hierarchy_header"),
+        )
+        if given[flag] is not None
+    }
+    columns = data.layout.columns if data.layout is not None else ()
+    if columns:
+        trees = {}
+        names = {column.name for column in columns}
+        for text in paths:
+            column, sign, path = text.partition("=")
+            if not sign or column not in names:
+                raise UsageError(
+                    f"--hierarchy {text[:40]!r} does not name a column of the table.",
+                    f"Give COLUMN=FILE, with a column of: {', '.join(sorted(names))}.",
+                )
+            if column in trees:
+                raise UsageError(f"two hierarchies are given for the column {column[:40]!r}.")
+            trees[column] = replace(read_hierarchy(path, **reading), private=given["private_hierarchy"])
+        return trees
+    if len(paths) > 1:
+        raise UsageError("several hierarchies are for tables.", "Give one.")
+    if not paths:
+        return None
+    found = replace(read_hierarchy(paths[0], **reading), private=given["private_hierarchy"])
+    if given["counts"] or given["count_column"]:
+        from ..model.build import with_counts
+
+        return with_counts(found, data.vocabulary.labels)
+    return found
+
+
+def hierarchy_files(paths: list[str], given: Mapping[str, Any]) -> list[str]:
+    """Return the files among --hierarchy values, for the check that the output is none of them."""
+    return [text.partition("=")[2] if given["set_columns"] and "=" in text else text for text in paths]

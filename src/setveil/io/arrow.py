@@ -1,0 +1,268 @@
+"""Arrow tables as drafts and columns: the common ground of Parquet files and frames.
+
+Values must be texts. Whole numbers are written with their digits, which is exact; decimal numbers,
+dates and mixtures are refused, because there is more than one way to write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import DataError, Problem, UsageError
+from ..model.layout import Layout
+from ..model.transactions import Transactions
+from .arrays import arrow_integers, arrow_texts, numpy_integers
+from .columns import Column, Columns, check_names, merged_by_id
+from .draft import Draft
+from .long import read_long
+from .onehot import read_onehot
+from .sniff import ID_NAMES, ITEM_NAMES
+from .text import MAX_PROBLEMS, shorten
+from .tokens import Codes, Places
+
+_INDEX_PREFIX = "__index_level_"
+
+
+@dataclass(frozen=True)
+class ListColumn:
+    """A column of lists as entries: distinct values, and row and value of each entry."""
+
+    values: list[str]
+    row_of_entry: Places
+    code_of_entry: Codes
+    null_rows: Places
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Tell whether a type is a list of any build."""
+    checks = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
+    return any(getattr(pa.types, check, lambda _kind: False)(kind) for check in checks)
+
+
+def named_columns(table: pa.Table, file: str | None) -> pa.Table:
+    """Return the table without an index that a frame brought along; check the names."""
+    kept = [name for name in table.column_names if not name.startswith(_INDEX_PREFIX)]
+    check_names(kept, file)
+    return table.select(kept) if len(kept) < table.num_columns else table
+
+
+def text_column(array: pa.ChunkedArray, name: str, file: str | None) -> Column:
+    """Return a column of texts or whole numbers as numbered values; nothing (null) is -1."""
+    flat = _texts(_whole(array), name, file).dictionary_encode()
+    codes = numpy_integers(flat.indices)
+    return Column(flat.dictionary.to_pylist(), codes.astype(np.int32))
+
+
+def list_column(array: pa.ChunkedArray, name: str, file: str | None) -> ListColumn:
+    """Return a column of lists as entries; a null inside a list is refused."""
+    whole = _whole(array)
+    if not pa.types.is_list(whole.type) and not pa.types.is_large_list(whole.type):
+        whole = whole.cast(pa.large_list(whole.type.value_type))
+    rows = numpy_integers(pc.list_parent_indices(whole))
+    flat = _texts(pc.list_flatten(whole), name, file).dictionary_encode()
+    codes = numpy_integers(flat.indices).astype(np.int32)
+    if (codes < 0).any():
+        raise DataError(
+            [
+                Problem("null-item", f"a null inside a list of column {shorten(name)}.",
+                        "Remove it.", file, row + 1)
+                for row in np.unique(rows[codes < 0])[:MAX_PROBLEMS].tolist()
+            ]
+        )  # fmt: skip
+    null_rows = np.flatnonzero(numpy_integers(pc.is_null(whole).cast(pa.int8())))
+    return ListColumn(flat.dictionary.to_pylist(), rows, codes, null_rows)
+
+
+def text_columns(table: pa.Table, names: Sequence[str], file: str | None) -> Columns:
+    """Return some columns of a table as numbered texts."""
+    by_name = {name: text_column(table.column(name), name, file) for name in names}
+    return Columns(by_name, table.num_rows, file, row_numbers(table.num_rows))
+
+
+def row_numbers(n_rows: int) -> Places:
+    """Return 1, 2, ...: rows stand for lines where there are none."""
+    return np.arange(1, n_rows + 1, dtype=np.int64)
+
+
+def draft_of_table(
+    table: pa.Table,
+    *,
+    file: str | None,
+    layout: Layout,
+    column: str | None = None,
+    id_column: str | None = None,
+    item_column: str | None = None,
+    count_column: str | None = None,
+    onehot: bool | None = None,
+    id_policy: str = "merge",
+) -> Draft:
+    """Return the draft of a table: a column of lists, or id and item, or one-hot columns."""
+    table = named_columns(table, file)
+    names = table.column_names
+    for wanted in (column, id_column, item_column, count_column):
+        if wanted is not None and wanted not in names:
+            Columns(dict.fromkeys(names, Column([], np.zeros(0, np.int32))), 0, file).require(wanted)
+    lists = [name for name in names if is_list(table.schema.field(name).type)]
+    if column is None and item_column in lists:
+        column = item_column
+    if column is None and item_column is None and not onehot and len(lists) == 1:
+        column = lists[0]
+    if column is not None:
+        return _draft_of_lists(table, column, id_column, file, layout, id_policy)
+    if id_column is None and item_column is None and not onehot and _named_long(names):
+        id_column, item_column = names
+    if item_column is not None:
+        used = [name for name in names if name in (id_column, item_column, count_column)]
+        draft = read_long(
+            text_columns(table, used, file),
+            layout=layout,
+            id_column=id_column,
+            item_column=item_column,
+            count_column=count_column,
+        )
+        return _with_unused(draft, [name for name in names if name not in used])
+    if onehot or (onehot is None and _all_flags(table, id_column)):
+        return _draft_of_flags(table, id_column, file, layout, id_policy)
+    raise UsageError(
+        f"which of {len(names)} columns hold the items?",
+        "Name the column of lists, or the columns of id and item.",
+        code="columns-unnamed",
+        file=file,
+    )
+
+
+def list_array(transactions: Transactions) -> pa.Array:
+    """Return the rows as an Arrow array of lists of strings."""
+    labels = arrow_texts(transactions.vocabulary.labels).cast(pa.string())
+    values = labels.take(arrow_integers(transactions.items))
+    element = pa.field("element", pa.string(), nullable=False)
+    if int(transactions.indptr[-1]) < 2**31 - 1:
+        offsets = arrow_integers(transactions.indptr.astype(np.int32))
+        return pa.ListArray.from_arrays(offsets, values, type=pa.list_(element))
+    return pa.LargeListArray.from_arrays(
+        arrow_integers(transactions.indptr), values, type=pa.large_list(element)
+    )
+
+
+def _draft_of_lists(
+    table: pa.Table,
+    column: str,
+    id_column: str | None,
+    file: str | None,
+    layout: Layout,
+    id_policy: str,
+) -> Draft:
+    kind = table.schema.field(column).type
+    if not is_list(kind):
+        raise DataError(
+            f"column {shorten(column)} holds {kind}, not lists of strings.",
+            "Name a column of lists, or the columns of id and item.",
+            code="not-a-list",
+            file=file,
+        )
+    entries = list_column(table.column(column), column, file)
+    problems = tuple(
+        Problem("null-list", f"no list in column {shorten(column)} (null).",
+                "Write an empty list if the record is empty, or remove the row.", file, row + 1)
+        for row in entries.null_rows[:MAX_PROBLEMS].tolist()
+    )  # fmt: skip
+    record_of_row = None
+    notices: tuple[str, ...] = ()
+    if id_column is not None:
+        ids = text_columns(table, [id_column], file)
+        record_of_row, notices = merged_by_id(ids, id_column, id_policy)
+    draft = Draft(
+        file=file,
+        layout=layout,
+        values=entries.values,
+        row_of_entry=entries.row_of_entry,
+        code_of_entry=entries.code_of_entry,
+        n_rows=table.num_rows,
+        line_of_row=row_numbers(table.num_rows),
+        record_of_row=record_of_row,
+        notices=notices,
+        problems=problems,
+    )
+    return _with_unused(draft, [name for name in table.column_names if name not in (column, id_column)])
+
+
+def _draft_of_flags(
+    table: pa.Table, id_column: str | None, file: str | None, layout: Layout, id_policy: str
+) -> Draft:
+    for place, name in enumerate(table.column_names):
+        if pa.types.is_boolean(table.schema.field(name).type):
+            table = table.set_column(place, name, table.column(name).cast(pa.string()))
+    columns = text_columns(table, table.column_names, file)
+    return read_onehot(columns, layout=layout, id_column=id_column, id_policy=id_policy)
+
+
+def _with_unused(draft: Draft, unused: Sequence[str]) -> Draft:
+    if not unused:
+        return draft
+    shown = ", ".join(shorten(name) for name in unused[:5])
+    return replace(draft, notices=(*draft.notices, f"columns not asked for were left out: {shown}."))
+
+
+def _named_long(names: Sequence[str]) -> bool:
+    return len(names) == 2 and names[0].casefold() in ID_NAMES and names[1].casefold() in ITEM_NAMES
+
+
+def _all_flags(table: pa.Table, id_column: str | None) -> bool:
+    """Tell whether every column is of true and false, or of the numbers 0 and 1."""
+    names = [name for name in table.column_names if name != id_column]
+    for name in names:
+        kind = table.schema.field(name).type
+        if pa.types.is_boolean(kind):
+            continue
+        if not pa.types.is_integer(kind):
+            return False
+        ends = pc.min_max(table.column(name))
+        if ends["min"].as_py() not in (0, 1, None) or ends["max"].as_py() not in (0, 1, None):
+            return False
+    return len(names) >= 2
+
+
+def _whole(array: pa.ChunkedArray) -> pa.Array:
+    """Return one array; a single chunk is not copied."""
+    if isinstance(array, pa.Array):
+        return array
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], type=array.type)
+
+
+def _texts(array: pa.Array, name: str, file: str | None) -> pa.Array:
+    """Return texts and whole numbers as strings, refuse every other type."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array = array.dictionary_decode()
+        kind = array.type
+    remedy = "Turn the column into strings, the way you want them published."
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        raise DataError(
+            f"column {shorten(name)} holds decimal numbers ({kind}); ids with gaps often become such.",
+            remedy,
+            code="float-items",
+            file=file,
+        )
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        try:
+            return array.cast(pa.large_string())
+        except pa.ArrowInvalid:
+            raise DataError(
+                f"column {shorten(name)} holds bytes that are not UTF-8.", remedy, code="bad-encoding",
+                file=file,
+            ) from None  # fmt: skip
+    is_view = getattr(pa.types, "is_string_view", lambda _kind: False)(kind)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return array
+    if is_view or pa.types.is_integer(kind) or pa.types.is_null(kind):
+        return array.cast(pa.large_string())
+    raise DataError(
+        f"column {shorten(name)} holds {kind}, not strings.", remedy, code="unsupported-type", file=file
+    )

@@ -1,0 +1,191 @@
+"""Named columns of one height: what a CSV with a header and an Arrow table have in common.
+
+The long, one-hot and table layouts are read from here, whether the cells came from a file or a frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import DataError, Problem, UsageError
+from .csv_text import Fields, ragged_problems
+from .text import MAX_PROBLEMS, shorten
+from .tokens import Codes, Places
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's distinct values and the number of the value in each row (-1 for none)."""
+
+    values: list[str]
+    code_of_row: Codes
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns by name, in order, with the file and the line of each row where there are any."""
+
+    by_name: Mapping[str, Column]
+    n_rows: int
+    file: str | None = None
+    line_of_row: Places | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in order."""
+        return list(self.by_name)
+
+    def line(self, row: int) -> int | None:
+        """Return the physical line of a row."""
+        return None if self.line_of_row is None else int(self.line_of_row[row])
+
+    def require(self, name: str) -> Column:
+        """Return the column `name`; `UsageError` lists what there is."""
+        if name not in self.by_name:
+            known = ", ".join(shorten(other) for other in self.names[:30])
+            hint = " (one column only: is the delimiter right?)" if len(self.by_name) == 1 else ""
+            raise UsageError(
+                f"no column {shorten(name)}{hint}.",
+                f"There are: {known}.",
+                code="no-such-column",
+                file=self.file,
+                line=1 if self.line_of_row is not None else None,
+            )
+        return self.by_name[name]
+
+    def without(self, names: Iterable[str]) -> Columns:
+        """Return the columns that are not in `names`."""
+        gone = set(names)
+        return replace(
+            self, by_name={name: col for name, col in self.by_name.items() if name not in gone}
+        )
+
+
+def check_names(names: Sequence[str], file: str | None, line: int | None = None) -> None:
+    """Raise `UsageError` for empty and repeated names of columns."""
+    first_of_name: dict[str, int] = {}
+    problems = []
+    for place, name in enumerate(names, start=1):
+        if not name:
+            what, code = f"column {place} has no name.", "empty-column-name"
+        elif name in first_of_name:
+            code = "duplicate-column"
+            what = f"columns {first_of_name[name]} and {place} are both named {shorten(name)}."
+        else:
+            first_of_name[name] = place
+            continue
+        problems.append(Problem(code, what, "Give each column its own name.", file, line))
+    if problems:
+        raise UsageError(problems)
+
+
+def columns_of_fields(fields: Fields, *, file: str, header: bool, delimiter: str) -> Columns:
+    """Return the columns of a CSV text; without a header they are named 1, 2, ..."""
+    if fields.n_rows == 0:
+        raise DataError(
+            "contains no records.", "Check that this is the right file.", code="no-records", file=file
+        )
+    width = int(fields.width_of_row[0])
+    names = fields.row(0) if header else [str(place + 1) for place in range(width)]
+    better = better_delimiter(fields, delimiter)
+    if better is not None:
+        raise DataError(
+            f"found 1 column with the delimiter {delimiter!r}.",
+            f"Did you mean --delimiter {better!r}?",
+            code="wrong-delimiter",
+            file=file,
+            line=int(fields.line_of_row[0]),
+        )
+    if header:
+        check_names(names, file, int(fields.line_of_row[0]))
+        fields = fields.without_first_row()
+    if fields.n_rows == 0:
+        raise DataError(
+            "contains no records, only a header.",
+            "Check that this is the right file.",
+            code="no-records",
+            file=file,
+        )
+    problems = ragged_problems(fields, width, file)
+    if problems:
+        raise DataError(problems[:MAX_PROBLEMS])
+    cells = fields.code_of_field.reshape(fields.n_rows, width)
+    by_name = {
+        name: Column(fields.values, np.ascontiguousarray(cells[:, place]))
+        for place, name in enumerate(names)
+    }
+    return Columns(by_name, fields.n_rows, file, fields.line_of_row)
+
+
+def better_delimiter(fields: Fields, delimiter: str) -> str | None:
+    """Return another delimiter that would part the first rows, each of one field, evenly."""
+    rows = [fields.row(row) for row in range(min(fields.n_rows, 10))]
+    if any(len(row) != 1 for row in rows):
+        return None
+    for mark in ",;\t|":
+        counts = {row[0].count(mark) for row in rows}
+        if mark != delimiter and len(counts) == 1 and counts != {0}:
+            return mark
+    return None
+
+
+def records_of_ids(columns: Columns, id_column: str) -> tuple[Places, int]:
+    """Return the record of each row, numbered by the first row of each id, and how many there are."""
+    column = columns.require(id_column)
+    ids = column.code_of_row
+    absent = ids < 0
+    if "" in column.values:
+        absent |= ids == column.values.index("")
+    if absent.any():
+        raise DataError(
+            [
+                Problem("no-id", "a row without an id.", "Give every row an id.", columns.file,
+                        columns.line(row))
+                for row in np.flatnonzero(absent)[:MAX_PROBLEMS].tolist()
+            ]
+        )  # fmt: skip
+    return number_by_first_row(ids)
+
+
+def number_by_first_row(ids: Codes) -> tuple[Places, int]:
+    """Renumber ids in the order in which they are seen first."""
+    first_of_id = np.full(int(ids.max(initial=-1)) + 1, -1, dtype=np.int64)
+    # Assigned from the back, so that the first row of an id is written last.
+    first_of_id[ids[::-1]] = np.arange(len(ids) - 1, -1, -1)
+    used = np.flatnonzero(first_of_id >= 0)
+    rank = np.full(len(first_of_id), -1, dtype=np.int64)
+    rank[used[np.argsort(first_of_id[used])]] = np.arange(len(used))
+    return rank[ids], len(used)
+
+
+def merged_by_id(columns: Columns, id_column: str, id_policy: str) -> tuple[Places, tuple[str, ...]]:
+    """Return the record of each row where a row should be a person; tell or refuse repeated ids."""
+    record_of_row, n_records = records_of_ids(columns, id_column)
+    return merge_rows(record_of_row, n_records, columns, id_policy)
+
+
+def merge_rows(
+    record_of_row: Places, n_records: int, place: Columns, id_policy: str
+) -> tuple[Places, tuple[str, ...]]:
+    """Tell or refuse that several rows have one id."""
+    extra = len(record_of_row) - n_records
+    if extra and id_policy == "error":
+        seen = np.zeros(n_records, dtype=np.bool_)
+        problems: list[Problem] = []
+        for row, record in enumerate(record_of_row.tolist()):
+            if seen[record] and len(problems) < MAX_PROBLEMS:
+                problems.append(
+                    Problem("repeated-id", "an id that an earlier row has already.",
+                            "Merge the rows (--id-policy merge) or give ids of their own.",
+                            place.file, place.line(row))
+                )  # fmt: skip
+            seen[record] = True
+        raise DataError(problems)
+    if not extra:
+        return record_of_row, ()
+    return record_of_row, (
+        f"{len(record_of_row):,} rows were merged to {n_records:,} records by their id.",
+    )

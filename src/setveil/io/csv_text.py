@@ -1,0 +1,191 @@
+"""Strict CSV: fields by delimiter, RFC 4180 quoting, and nothing guessed.
+
+The grammar: a field is either bare, without any quote, or quoted from its first byte to its last, with
+inner quotes doubled. A row ends with LF or CRLF outside quotes. A text fits this grammar exactly if
+every piece cut at the separators with an even number of quotes before them does, so the fast path cuts
+with array operations and looks only at the distinct pieces. Where one does not fit, `csv_explain` walks
+the text byte by byte and says what is wrong in which line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import Problem, ResourceLimit, UsageError
+from .text import shorten
+from .tokens import Codes, Places, number_pieces
+
+MAX_FIELD_CHARACTERS = 131_072
+_LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of a CSV text in order, as numbered values.
+
+    Row r holds ``code_of_field[start_of_row[r]:start_of_row[r + 1]]``, and `values[code]` is the text.
+    `line_of_row` is the physical line a row begins at. A blank line is a row without fields.
+    """
+
+    values: list[str]
+    code_of_field: Codes
+    start_of_row: Places
+    line_of_row: Places
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, blank ones too."""
+        return len(self.line_of_row)
+
+    @property
+    def width_of_row(self) -> Places:
+        """How many fields each row has."""
+        return np.diff(self.start_of_row)
+
+    def row(self, row: int) -> list[str]:
+        """Return the fields of one row."""
+        codes = self.code_of_field[self.start_of_row[row] : self.start_of_row[row + 1]]
+        return [self.values[code] for code in codes.tolist()]
+
+    def without_first_row(self) -> Fields:
+        """Return the fields behind the first row, which was a header."""
+        skipped = int(self.start_of_row[1])
+        return Fields(
+            self.values,
+            self.code_of_field[skipped:],
+            self.start_of_row[1:] - skipped,
+            self.line_of_row[1:],
+        )
+
+
+def check_delimiter(delimiter: str) -> str:
+    """Return the delimiter if it can be one, else raise `UsageError`."""
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise UsageError(
+            f"{shorten(delimiter)} cannot be a delimiter.",
+            "Use one ASCII character such as ',' or ';' or a tab.",
+            code="bad-delimiter",
+        )
+    return delimiter
+
+
+def split_fields(data: bytes, *, delimiter: str, name: str) -> Fields:
+    """Return the fields of a checked UTF-8 text; raise `DataError` with all faults of quoting."""
+    check_delimiter(delimiter)
+    if data and not data.endswith(b"\n"):
+        data += b"\n"
+    byte = np.frombuffer(data, dtype=np.uint8)
+    is_end = byte == _LF
+    is_gap = byte == ord(delimiter)
+    if b'"' in data:
+        # Odd after a byte: inside quotes (an inner quote, doubled, flips it twice).
+        inside = np.bitwise_xor.accumulate((byte == _QUOTE).view(np.uint8)).view(np.bool_)
+        all_ends = np.flatnonzero(is_end)
+        is_end = is_end & ~inside
+        is_gap = is_gap & ~inside
+        if bool(inside[-1]):
+            _explain(data, delimiter, name)
+    else:
+        all_ends = None
+    is_cut = is_end | is_gap
+    cuts = np.flatnonzero(is_cut)
+    ends = np.flatnonzero(is_end)
+    length_of_field = np.diff(cuts, prepend=-1) - 1
+    dropped = is_cut
+    if b"\r" in data:
+        before_end = ends[ends > 0] - 1
+        returns = before_end[byte[before_end] == _CR]
+        dropped = is_cut.copy()
+        dropped[returns] = True
+        length_of_field[np.searchsorted(cuts, returns)] -= 1
+    pieces = number_pieces(byte[~dropped], length_of_field)
+    row_end = np.searchsorted(cuts, ends) + 1
+    start_of_row = np.concatenate((np.zeros(1, dtype=np.int64), row_end.astype(np.int64)))
+    if all_ends is None or len(all_ends) == len(ends):
+        line_of_row = np.arange(1, len(ends) + 1, dtype=np.int64)
+    else:
+        line_of_row = np.ones(len(ends), dtype=np.int64)
+        line_of_row[1:] = np.searchsorted(all_ends, ends[:-1]) + 2
+    fields = Fields(pieces.values, pieces.code_of_piece, start_of_row, line_of_row)
+    return _unquoted(_without_blank(fields), data, delimiter, name)
+
+
+def _without_blank(fields: Fields) -> Fields:
+    """Turn rows of one raw empty field, that is blank lines, into rows of no field."""
+    if "" not in fields.values:
+        return fields
+    empty = fields.values.index("")
+    first_of_row = fields.code_of_field[fields.start_of_row[:-1]]
+    blank = (fields.width_of_row == 1) & (first_of_row == empty)
+    if not blank.any():
+        return fields
+    kept = np.ones(len(fields.code_of_field), dtype=np.bool_)
+    kept[fields.start_of_row[:-1][blank]] = False
+    start = np.zeros(fields.n_rows + 1, dtype=np.int64)
+    np.cumsum(fields.width_of_row - blank, out=start[1:])
+    return Fields(fields.values, fields.code_of_field[kept], start, fields.line_of_row)
+
+
+def _unquoted(fields: Fields, data: bytes, delimiter: str, name: str) -> Fields:
+    """Take off quotes, value by distinct value; two spellings of one field become one."""
+    number: dict[str, int] = {}
+    new_of_code = np.zeros(max(len(fields.values), 1), dtype=np.int32)
+    for code, raw in enumerate(fields.values):
+        value = raw
+        if '"' in raw:
+            inner = raw[1:-1]
+            bare = inner.replace('""', "")
+            if len(raw) < 2 or raw[0] != '"' or raw[-1] != '"' or '"' in bare:
+                _explain(data, delimiter, name)
+            value = inner.replace('""', '"')
+        elif "\r" in raw:
+            _explain(data, delimiter, name)
+        if len(value) > MAX_FIELD_CHARACTERS:
+            raise field_too_long(name, _line_of_code(fields, code))
+        new_of_code[code] = number.setdefault(value, len(number))
+    if len(number) == len(fields.values):
+        return Fields(list(number), fields.code_of_field, fields.start_of_row, fields.line_of_row)
+    codes = new_of_code[fields.code_of_field]
+    return Fields(list(number), codes, fields.start_of_row, fields.line_of_row)
+
+
+def _line_of_code(fields: Fields, code: int) -> int:
+    place = int(np.argmax(fields.code_of_field == code))
+    return int(fields.line_of_row[np.searchsorted(fields.start_of_row, place, side="right") - 1])
+
+
+def field_too_long(name: str, line: int | None) -> ResourceLimit:
+    """Return the error of a value beyond `MAX_FIELD_CHARACTERS`."""
+    return ResourceLimit(
+        f"a value longer than {MAX_FIELD_CHARACTERS:,} characters.",
+        "Check the quotes and the delimiter; shorten the value if it is right.",
+        code="field-too-long",
+        file=name,
+        line=line,
+    )
+
+
+def ragged_problems(fields: Fields, expected: int, name: str) -> list[Problem]:
+    """Return a problem for each row that has another number of fields than expected."""
+    width = fields.width_of_row
+    return [
+        Problem(
+            "blank-line" if width[row] == 0 else "ragged-row",
+            "a blank line." if width[row] == 0
+            else f"expected {expected} columns, found {int(width[row])}.",
+            "Remove it." if width[row] == 0 else "Quote fields that hold the delimiter.",
+            name,
+            int(fields.line_of_row[row]),
+        )
+        for row in np.flatnonzero(width != expected).tolist()
+    ]  # fmt: skip
+
+
+def _explain(data: bytes, delimiter: str, name: str) -> None:
+    """Raise the error that the careful parser finds."""
+    from .csv_explain import parse_carefully
+
+    parse_carefully(data, delimiter=delimiter, name=name)
+    raise AssertionError("the two CSV parsers disagree")

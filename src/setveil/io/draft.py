@@ -1,0 +1,320 @@
+"""What every format's reader hands over, and the checks that all formats share.
+
+A draft holds values and where they were, not yet judged. `finish` maps ids to labels, drops what was
+declared missing, checks labels and their spelling, merges rows of one person, counts repeats, treats
+empty rows, and gives transactions, or raises with every problem it found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..errors import DataError, Problem, UsageError
+from ..model.layout import Layout
+from ..model.transactions import Transactions
+from .csv_text import MAX_FIELD_CHARACTERS, field_too_long
+from .spelling import FORMS, LineOf, check_spelling
+from .text import MAX_PROBLEMS, shorten
+from .tokens import Codes, Places
+
+EMPTY_ROWS = ("error", "keep", "skip")
+ID_POLICIES = ("merge", "error")
+
+_INTEGER = re.compile(r"[0-9]+\Z")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What to do with what is not plain; the options that all formats share."""
+
+    empty_rows: str = "error"
+    missing: frozenset[str] = frozenset()
+    normalize: str | None = None
+    strict: bool = False
+    integers: bool = False
+    counts: bool = False
+    label_of_id: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("empty_rows", self.empty_rows, EMPTY_ROWS)
+        check_choice("normal_form", self.normalize, (None, *FORMS))
+
+
+def check_choice(name: str, value: str | None, choices: Sequence[str | None]) -> None:
+    """Raise `UsageError` unless the value is one of the choices."""
+    if value not in choices:
+        known = ", ".join(choice for choice in choices if choice is not None)
+        raise UsageError(
+            f"unknown {name.replace('_', ' ')} {shorten(str(value))}.",
+            f"Known: {known}.",
+            code="unknown-choice",
+        )
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Entries, that is (row, value) pairs, with the place of each row in the file.
+
+    `blank_rows` tells that a row without entries was a blank line rather than an explicit empty set.
+    `record_of_row` is given where an id says which rows are one person. `prefixes` tells, value by
+    value, what of it names a column.
+    """
+
+    file: str | None
+    layout: Layout
+    values: list[str]
+    row_of_entry: Places
+    code_of_entry: Codes
+    n_rows: int
+    line_of_row: Places | None = None
+    record_of_row: Places | None = None
+    count_of_entry: Places | None = None
+    prefixes: list[str] | None = None
+    blank_rows: bool = False
+    notices: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = field(default=())
+
+    def line(self, row: int) -> int | None:
+        """Return the physical line of a row."""
+        return None if self.line_of_row is None else int(self.line_of_row[row])
+
+
+def finish(draft: Draft, policy: Policy) -> Transactions:
+    """Return the transactions of a draft; raise `DataError` with every problem found."""
+    notices = list(draft.notices)
+    problems = list(draft.problems)
+    if draft.n_rows == 0 and not problems:
+        raise DataError(
+            "contains no records.", "Check that this is the right file.", code="no-records",
+            file=draft.file,
+        )  # fmt: skip
+    if policy.missing:
+        draft = _without_missing(draft, policy.missing, notices)
+    line_of_value = _first_lines(draft)
+    used = np.zeros(len(draft.values), dtype=np.bool_)
+    used[draft.code_of_entry] = True
+    labels = draft.values
+    if policy.label_of_id is not None:
+        labels, unknown = _mapped(draft, used, policy.label_of_id, line_of_value, notices)
+        problems += unknown
+    problems += _label_problems(labels, used, line_of_value, draft.file, policy)
+    numbers = np.flatnonzero(used).tolist()
+    spelling = check_spelling(
+        [labels[code] for code in numbers],
+        lambda place: line_of_value(numbers[place]),
+        file=draft.file,
+        normalize=policy.normalize,
+        strict=policy.strict,
+        prefixes=None if draft.prefixes is None else [draft.prefixes[code] for code in numbers],
+    )
+    problems += spelling.problems
+    notices += spelling.notices
+    labels = list(labels)
+    for place, code in enumerate(numbers):
+        labels[code] = spelling.labels[place]
+    draft = replace(draft, values=labels)
+    if draft.record_of_row is None:
+        draft = _with_empty_rows(draft, policy, problems, notices)
+    if problems:
+        raise DataError(problems[:MAX_PROBLEMS])
+    if draft.n_rows == 0:
+        raise DataError(
+            "contains no records: every row is empty.", "Use --empty-rows keep to keep them.",
+            code="no-records", file=draft.file,
+        )  # fmt: skip
+    return _encoded(draft, policy, notices)
+
+
+def _first_entries(draft: Draft) -> Places:
+    """Return the first entry of each value, -1 for a value without one."""
+    first = np.full(len(draft.values), -1, dtype=np.int64)
+    # Assigned from the back, so that the first entry of a value is written last.
+    first[draft.code_of_entry[::-1]] = np.arange(len(draft.code_of_entry) - 1, -1, -1)
+    return first
+
+
+def _first_lines(draft: Draft) -> LineOf:
+    if draft.line_of_row is None:
+        return lambda _code: None
+    first = _first_entries(draft)
+    return lambda code: None if first[code] < 0 else draft.line(int(draft.row_of_entry[first[code]]))
+
+
+def _without_missing(draft: Draft, missing: frozenset[str], notices: list[str]) -> Draft:
+    absent = np.array([value in missing for value in draft.values], dtype=np.bool_)
+    kept = ~absent[draft.code_of_entry] if len(absent) else np.zeros(0, dtype=np.bool_)
+    dropped = len(kept) - int(kept.sum())
+    if not dropped:
+        return draft
+    notices.append(f"{dropped:,} entries marked as missing were left out.")
+    counts = None if draft.count_of_entry is None else draft.count_of_entry[kept]
+    return replace(
+        draft,
+        row_of_entry=draft.row_of_entry[kept],
+        code_of_entry=draft.code_of_entry[kept],
+        count_of_entry=counts,
+        blank_rows=False,
+    )
+
+
+def _mapped(
+    draft: Draft,
+    used: np.ndarray,
+    label_of_id: Mapping[str, str],
+    line_of_value: LineOf,
+    notices: list[str],
+) -> tuple[list[str], list[Problem]]:
+    """Replace ids by labels."""
+    problems = [
+        Problem(
+            "unknown-id",
+            f"id {shorten(draft.values[code])} has no label.",
+            "Add it to the file of labels.",
+            draft.file,
+            line_of_value(code),
+        )
+        for code in np.flatnonzero(used).tolist()
+        if draft.values[code] not in label_of_id
+    ]
+    labels = [label_of_id.get(value, value) for value in draft.values]
+    mapped = [labels[code] for code in np.flatnonzero(used).tolist()]
+    merged = len(mapped) - len(set(mapped))
+    if merged and not problems:
+        notices.append(f"{merged:,} ids share their label with another id and were merged with it.")
+    return labels, problems
+
+
+def _label_problems(
+    labels: list[str], used: np.ndarray, line_of_value: LineOf, file: str | None, policy: Policy
+) -> list[Problem]:
+    problems: list[Problem] = []
+    for code in np.flatnonzero(used).tolist():
+        label = labels[code]
+        if len(label) > MAX_FIELD_CHARACTERS:
+            raise field_too_long(file or "", line_of_value(code))
+        fault = label_fault(label)
+        if fault is None and policy.integers and not _INTEGER.match(label):
+            decimal = re.fullmatch(r"[0-9]+\.0*", label) is not None
+            why = " It looks like an id turned into a decimal number." if decimal else ""
+            fault = ("not-integer", f"{shorten(label)} is not a whole number.{why}", "Use digits 0-9.")
+        if fault is not None:
+            problems.append(Problem(*fault, file, line_of_value(code)))
+    return problems
+
+
+def label_fault(label: str) -> tuple[str, str, str] | None:
+    """Return (code, what, remedy) if no format could hold this label, else None."""
+    if not label:
+        return "empty-item", "an empty item.", "Remove it, or give it a name."
+    if "\0" in label:
+        return "nul-byte", "an item with a zero character.", "Remove it."
+    if "\ufeff" in label:
+        return "bom-inside", "a byte order mark (U+FEFF) in an item.", "Remove it."
+    if not label.isascii() and _SURROGATE.search(label):
+        return "lone-surrogate", "an item with half a surrogate pair.", "Write the whole character."
+    return None
+
+
+def _with_empty_rows(
+    draft: Draft, policy: Policy, problems: list[Problem], notices: list[str]
+) -> Draft:
+    """Refuse, keep or leave out rows without entries."""
+    filled = np.zeros(draft.n_rows, dtype=np.bool_)
+    filled[draft.row_of_entry] = True
+    empty = np.flatnonzero(~filled)
+    if not len(empty):
+        return draft
+    if policy.empty_rows == "error" and draft.blank_rows:
+        problems += [
+            Problem(
+                "empty-row",
+                "an empty row.",
+                "Remove it, or use --empty-rows keep or skip.",
+                draft.file,
+                draft.line(row),
+            )
+            for row in empty[:MAX_PROBLEMS].tolist()
+        ]
+        return draft
+    if policy.empty_rows != "skip":
+        notices.append(f"{len(empty):,} records are empty and were kept.")
+        return draft
+    notices.append(f"{len(empty):,} empty rows were left out.")
+    new_of_row = np.cumsum(filled) - 1
+    lines = None if draft.line_of_row is None else draft.line_of_row[filled]
+    return replace(
+        draft,
+        row_of_entry=new_of_row[draft.row_of_entry],
+        n_rows=int(filled.sum()),
+        line_of_row=lines,
+    )
+
+
+def _encoded(draft: Draft, policy: Policy, notices: list[str]) -> Transactions:
+    """Build the transactions, with repeats counted or kept once."""
+    record_of_entry, n_records = draft.row_of_entry, draft.n_rows
+    if draft.record_of_row is not None:
+        record_of_entry = draft.record_of_row[draft.row_of_entry]
+        n_records = int(draft.record_of_row.max()) + 1
+    labels, codes = draft.values, draft.code_of_entry
+    lines = None if draft.line_of_row is None else draft.line_of_row[draft.row_of_entry]
+    if policy.counts:
+        labels, record_of_entry, codes, lines = _counted(draft, record_of_entry, lines)
+    result = Transactions.from_codes(labels, record_of_entry, codes, n_records)
+    repeats = len(codes) - len(result.items)
+    if repeats and draft.record_of_row is None:
+        notices.append(f"{repeats:,} repeats of an item in its row were kept once.")
+    first_lines = None
+    if lines is not None:
+        order = (
+            np.argsort(lines, kind="stable")[::-1] if not _ascending(lines) else slice(None, None, -1)
+        )
+        line_of_code = np.zeros(max(len(labels), 1), dtype=np.int64)
+        line_of_code[codes[order]] = lines[order]
+        first_lines = np.zeros(len(result.vocabulary), dtype=np.int64)
+        ids = result.vocabulary.ids
+        for code, label in enumerate(labels):
+            line, item = int(line_of_code[code]), ids.get(label)
+            if item is not None and line and (not first_lines[item] or line < first_lines[item]):
+                first_lines[item] = line
+    return replace(
+        result,
+        layout=draft.layout,
+        notices=tuple(notices),
+        source=draft.file,
+        first_line_by_item=first_lines,
+    )
+
+
+def _ascending(lines: Places) -> bool:
+    return bool(np.all(lines[1:] >= lines[:-1]))
+
+
+def _counted(
+    draft: Draft, record_of_entry: Places, lines: Places | None
+) -> tuple[list[str], Places, Codes, Places | None]:
+    """Make an item of each (label, number of times in the record) that occurs."""
+    number_of_label: dict[str, int] = {}
+    label_of_code = np.array(
+        [number_of_label.setdefault(label, len(number_of_label)) for label in draft.values],
+        dtype=np.int64,
+    )
+    distinct = list(number_of_label)
+    width = max(len(distinct), 1)
+    keys, first, place = np.unique(
+        record_of_entry * width + label_of_code[draft.code_of_entry],
+        return_index=True,
+        return_inverse=True,
+    )
+    counts = np.zeros(len(keys), dtype=np.int64)
+    once = np.ones(len(place), dtype=np.int64)
+    np.add.at(counts, place, once if draft.count_of_entry is None else draft.count_of_entry)
+    pairs, code = np.unique(np.stack((keys % width, counts)), axis=1, return_inverse=True)
+    labels = [f"{distinct[label]} x{count}" for label, count in pairs.T.tolist()]
+    kept_lines = None if lines is None else lines[first]
+    return labels, keys // width, code.reshape(-1).astype(np.int32), kept_lines

@@ -1,0 +1,207 @@
+"""Hierarchies in and out of files.
+
+Four forms, told apart by their content:
+
+- ``paths``: one line a leaf, ``leaf;level 1;...;root`` (ARX, Amnesia). All lines have one width; a
+  label that repeats its left neighbour is padding.
+- ``parents``: two columns ``child,parent``; a root has an empty parent or is never a child.
+- ``json``: ``{"label": .., "children": [..]}`` or plain ``{"root": {"category": ["leaf", ..]}}``.
+- ``amnesia``: Amnesia's text form, lines ``parent has child child``. It separates labels by blanks, so
+  it cannot hold a label with a blank.
+
+Reading keeps line numbers; `read_edges` returns what the file says, right or wrong, and
+`read_hierarchy` a tree or one error that lists everything wrong with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import FileSystemError, UsageError
+from ..model.doctor import mend, to_hierarchy
+from ..model.edges import EdgeCollector, HierarchyFile
+from ..model.hierarchy import Hierarchy
+from .disk import rename_new, shown, telling, write_file
+from .hierarchy_amnesia import amnesia_lines, looks_like_amnesia, read_amnesia
+from .hierarchy_csv import parent_lines, path_lines, read_table
+from .hierarchy_json import json_lines, looks_like_json, read_json
+from .source import read_source
+from .text import plain_text
+
+FORMATS = ("paths", "parents", "json", "amnesia")
+
+
+def read_hierarchy(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    add_root: str | None = None,
+    has_header: bool | None = None,
+    allow_forest: bool = False,
+) -> Hierarchy:
+    """Return the hierarchy in a file, or raise one error that lists all that is wrong with it.
+
+    Parameters
+    ----------
+    path
+        The file, or ``"-"`` for standard input.
+    format
+        One of `FORMATS`; by default told by the content.
+    delimiter
+        Between cells of a line; by default one of ``; , | tab``.
+    encoding
+        Of the bytes; never guessed.
+    add_root
+        Join several roots below a new one of this name.
+    has_header
+        Whether the first line names the columns; by default if it holds words such as ``child`` and
+        ``parent`` that occur nowhere else in the file.
+    allow_forest
+        Accept several roots.
+    """
+    source = read_edges(
+        path, format=format, delimiter=delimiter, encoding=encoding, has_header=has_header
+    )
+    if add_root is not None:
+        source, _ = mend(source, add_root=add_root)
+    return to_hierarchy(source, allow_forest=allow_forest)
+
+
+def read_edges(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    has_header: bool | None = None,
+) -> HierarchyFile:
+    """Return what a hierarchy file says, with line numbers, faults of the tree included.
+
+    Only faults of the bytes or of the quoting raise here. Parameters as in `read_hierarchy`.
+    """
+    if format is not None and format not in FORMATS:
+        raise UsageError(f"unknown hierarchy format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise UsageError(f"the delimiter must be one character (got {delimiter[:40]!r}).")
+    source = read_source(path)
+    data, _ = plain_text(source, encoding=encoding)
+    return parse_edges(
+        data.decode("utf-8"),
+        name=source.name,
+        format=format,
+        delimiter=delimiter,
+        has_header=has_header,
+    )
+
+
+def parse_edges(
+    text: str,
+    *,
+    name: str | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    has_header: bool | None = None,
+) -> HierarchyFile:
+    """Return what the text of a hierarchy says; see `read_edges`."""
+    if format is None and delimiter is None:
+        if looks_like_json(text, name):
+            format = "json"
+        elif looks_like_amnesia(text):
+            format = "amnesia"
+    collector = EdgeCollector(name)
+    with _without_garbage_collection():
+        if format in ("json", "amnesia"):
+            if delimiter is not None or has_header is not None:
+                raise UsageError(f"a delimiter or header does not fit the format {format}.")
+            if format == "json":
+                read_json(text, collector)
+            else:
+                read_amnesia(text, collector)
+            return collector.finish(format)
+        return read_table(text, collector, format, delimiter, has_header)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause the collector: parsing makes millions of small objects and no cycles among them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def write_hierarchy(
+    hierarchy: Hierarchy,
+    file: str | PathLike[str] | BinaryIO,
+    *,
+    format: str = "paths",
+    delimiter: str | None = None,
+    name: str = "hierarchy",
+    force: bool = False,
+) -> None:
+    """Write a hierarchy as UTF-8 with LF line ends, rows sorted by label.
+
+    Parameters
+    ----------
+    hierarchy
+        A tree or a forest.
+    file
+        A path, written in one step, or a binary file object. A private hierarchy's file is for its
+        owner only.
+    format
+        One of `FORMATS`. ``amnesia`` refuses labels with blanks, which Amnesia cannot read.
+    delimiter
+        For ``paths`` (``;``) and ``parents`` (``,``).
+    name
+        The name noted in Amnesia's form.
+    force
+        Replace a file that exists.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"unknown hierarchy format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
+    if format == "paths":
+        lines = path_lines(hierarchy, delimiter or ";")
+    elif format == "parents":
+        lines = parent_lines(hierarchy, delimiter or ",")
+    elif format == "json":
+        lines = json_lines(hierarchy)
+    else:
+        lines = amnesia_lines(hierarchy, name)
+    if isinstance(file, (str, PathLike)):
+        _write_path(Path(file), lines, mode=0o600 if hierarchy.private else 0o644, force=force)
+    else:
+        for line in lines:
+            file.write(line.encode("utf-8"))
+
+
+def _write_path(path: Path, lines: Iterator[str], *, mode: int, force: bool) -> None:
+    """Write beside the destination, then rename: the old file or the new one, never half of one."""
+    if os.path.lexists(path) and (not force or path.is_symlink() or not path.is_file()):
+        raise FileSystemError(
+            "it exists already." if not force else "it is not a plain file.",
+            "Choose another name." if force else "Choose another name, or --force to replace it.",
+            code="exists",
+            file=shown(path),
+        )
+    content = "".join(lines).encode("utf-8")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        write_file(beside, lambda file: file.write(content), mode=mode)
+        if force:
+            with telling(path, "replace"):
+                beside.replace(path)
+        else:
+            rename_new(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,222 @@
+"""Hierarchies as CSV, in and out: a path from leaf to root a line, or a child and its parent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+from ..errors import DataError, HierarchyError, ResourceLimit
+from ..model.edges import EdgeCollector, HierarchyFile
+from ..model.hierarchy import Hierarchy
+
+DELIMITERS = (";", "\t", "|", ",")
+MAX_CELLS = 200_000_000
+_HEADER_WORD = re.compile(
+    r"child|parent|leaf|leaves|item|label|node|value|code|category|group|department|root|top"
+    r"|level[ _-]?[0-9]+"
+)
+
+
+def read_table(
+    text: str,
+    collector: EdgeCollector,
+    form: str | None,
+    delimiter: str | None,
+    has_header: bool | None,
+) -> HierarchyFile:
+    """Return what either form of CSV says; two columns are the same tree in both, but for padding."""
+    guess = delimiter or _sniffed_delimiter(text)
+    opening = list(islice(_csv_rows(text, guess, collector.file), 100))
+    skip = 0
+    if has_header is None and opening and _is_header(opening[0][1], text, guess, collector.file):
+        collector.notices.append(f"line {opening[0][0]} was taken for column names")
+        skip = 1
+    elif has_header:
+        skip = 1
+    opening = opening[skip:]
+    if not opening:
+        return collector.finish(form or "paths", guess)
+    width = Counter(len(cells) for _, cells in opening).most_common(1)[0][0]
+    if width == 1 and len(opening) > 1:
+        raise HierarchyError(
+            f"found 1 column with the delimiter {guess!r}.",
+            "Give the right --delimiter; a line must be leaf;...;root or child,parent.",
+            code="one-column",
+            file=collector.file,
+            line=opening[0][0],
+        )
+    form = form or ("parents" if width == 2 else "paths")
+    rows = islice(_csv_rows(text, guess, collector.file), skip, None)
+    if form == "parents":
+        _read_parents(rows, collector)
+    else:
+        _read_paths(rows, width, collector)
+    return collector.finish(form, guess)
+
+
+def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, collector: EdgeCollector) -> None:
+    """Record the steps of each leaf's path; upper parts that were seen are not walked again."""
+    seen_above: set[tuple[str, ...]] = set()
+    leaf_line_of = collector.leaf_line_of
+    for line, cells in rows:
+        if len(cells) != width:
+            what = f"this row has {len(cells)} levels, the others have {width}."
+            remedy = "Give every row the same number of levels; repeat a label to pad."
+            collector.fault("ragged-row", what, remedy, line)
+            collector.unplaced.update(cells)
+            continue
+        if "" in cells:
+            what = f"level {cells.index('') + 1} of this row is empty."
+            collector.fault("empty-label", what, "Repeat the label to its left to pad.", line)
+            collector.unplaced.update(cells)
+            continue
+        leaf, above = cells[0], tuple(cells[1:])
+        place = 0
+        while place < len(above) and above[place] == leaf:
+            place += 1
+        new = collector.add(leaf, above[place] if place < len(above) else None, line)
+        if leaf not in leaf_line_of:
+            leaf_line_of[leaf] = line
+        elif not new and above in seen_above:
+            collector.repeat(leaf, leaf_line_of[leaf], line)
+        if above not in seen_above:
+            seen_above.add(above)
+            _add_path(above[place:], line, collector)
+
+
+def _add_path(path: tuple[str, ...], line: int, collector: EdgeCollector) -> None:
+    steps = [step for place, step in enumerate(path) if place == 0 or step != path[place - 1]]
+    for place, step in enumerate(steps):
+        collector.add(step, steps[place + 1] if place + 1 < len(steps) else None, line)
+
+
+def _read_parents(rows: Iterator[tuple[int, list[str]]], collector: EdgeCollector) -> None:
+    for line, cells in rows:
+        if len(cells) != 2:
+            what = f"this row has {len(cells)} cells; a child and its parent are expected."
+            collector.fault("ragged-row", what, "Quote a label that holds the delimiter.", line)
+            collector.unplaced.update(cells)
+            continue
+        child, parent = cells
+        if not child:
+            what = "the child of this row is empty."
+            collector.fault("empty-label", what, "Fill it in or remove the row.", line)
+            continue
+        if not collector.add(child, parent or None, line):
+            collector.repeat(child, collector.line_of[child], line)
+    collector.declare_roots()
+
+
+def _csv_rows(text: str, delimiter: str, name: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield (first line, cells); lines end at LF or CRLF only, blank lines are passed over."""
+    # Lines end at LF alone; the csv module then finds a lone CR by itself.
+    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise _quoting_error(str(error), name, line) from None
+
+
+def _quoting_error(reason: str, name: str | None, line: int) -> DataError | ResourceLimit:
+    if "field limit" in reason:
+        return ResourceLimit(
+            "a label is longer than 131,072 characters.",
+            "Shorten it, or look for a quote that is not closed.",
+            code="long-field",
+            file=name,
+            line=line,
+        )
+    code, what, remedy = "bad-quotes", "the quoting of this row is broken.", "Close or double quotes."
+    if "new-line" in reason:
+        code, what = "lone-cr", "a carriage return without a line feed (old Mac line ends?)."
+        remedy = "Convert the line ends to LF or CRLF."
+    elif "end of data" in reason:
+        code, what = "unclosed-quote", "a quote opened in this row is not closed."
+    elif "expected after" in reason:
+        code, what = "text-after-quote", "text follows a closing quote."
+    return DataError(what, remedy, code=code, file=name, line=line)
+
+
+def _sniffed_delimiter(text: str) -> str:
+    """Return the first delimiter that cuts the opening lines into equally many cells."""
+    opening: list[str] = []
+    start = 0
+    while start < len(text) and len(opening) < 50:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        opening.append(text[start:end].removesuffix("\r"))
+        start = end + 1
+    opening = [line for line in opening if line]
+    best, most = ";", 0
+    for delimiter in DELIMITERS:
+        widths = Counter(_width(line, delimiter) for line in opening)
+        if len(widths) == 1 and 1 not in widths:
+            return delimiter
+        split = sum(count for width, count in widths.items() if width > 1)
+        if split > most:
+            best, most = delimiter, split
+    return best
+
+
+def _width(line: str, delimiter: str) -> int:
+    """Return the number of cells of a line; quotes are minded, a quote left open is not."""
+    if '"' not in line:
+        return line.count(delimiter) + 1
+    return len(next(csv.reader([line], delimiter=delimiter), [""]))
+
+
+def _is_header(names: list[str], text: str, delimiter: str, file: str | None) -> bool:
+    """Tell whether these are column names: words for columns that occur nowhere else."""
+    if len(names) < 2 or not all(_HEADER_WORD.fullmatch(cell.strip().lower()) for cell in names):
+        return False
+    known = set(names)
+    rows = islice(_csv_rows(text, delimiter, file), 1, None)
+    return all(known.isdisjoint(cells) for _, cells in rows)
+
+
+def quoted(label: str, delimiter: str) -> str:
+    """Return a label as a CSV cell, quoted only where it must be."""
+    plain = label and label == label.strip(" \t") and not any(sign in label for sign in '"\r\n')
+    return label if plain and delimiter not in label else '"' + label.replace('"', '""') + '"'
+
+
+def path_lines(hierarchy: Hierarchy, delimiter: str) -> Iterator[str]:
+    """Yield a line a leaf, sorted, short paths padded with the root."""
+    width = hierarchy.height + 1
+    if hierarchy.n_leaves * width > MAX_CELLS:
+        raise ResourceLimit(
+            f"{hierarchy.n_leaves:,} leaves with {width:,} levels are too many cells.",
+            "Write the hierarchy as parents or json.",
+            code="too-many-cells",
+        )
+    cells = [quoted(label, delimiter) for label in hierarchy.labels]
+    # Leaves of one parent share the rest of their row, which is made once.
+    tail_of: dict[int, str] = {}
+    for leaf in sorted(range(hierarchy.n_leaves), key=lambda node: hierarchy.labels[node]):
+        above = int(hierarchy.parent[leaf])
+        if above not in tail_of:
+            nodes = [above, *hierarchy.ancestors(above)] if above >= 0 else []
+            steps = [cells[node] for node in nodes]
+            steps += [steps[-1]] * (width - 1 - len(steps)) if steps else []
+            tail_of[above] = delimiter.join(steps)
+        row = [cells[leaf]] * width if above < 0 else [cells[leaf], tail_of[above]]
+        yield delimiter.join(row) + "\n"
+
+
+def parent_lines(hierarchy: Hierarchy, delimiter: str) -> Iterator[str]:
+    """Yield a header and a line a label, sorted; a root has an empty parent."""
+    # A label that is a column name would make the header ambiguous.
+    if not any(label.strip().lower() in ("child", "parent") for label in hierarchy.labels):
+        yield f"child{delimiter}parent\n"
+    for node in sorted(range(len(hierarchy)), key=lambda node: hierarchy.labels[node]):
+        above = int(hierarchy.parent[node])
+        parent = "" if above < 0 else quoted(hierarchy.labels[above], delimiter)
+        yield f"{quoted(hierarchy.labels[node], delimiter)}{delimiter}{parent}\n"

@@ -1,0 +1,218 @@
+"""JSON lines: each line an array of strings, or an object that holds one.
+
+Python's parser takes more than JSON and less than care: duplicate keys, NaN, half surrogate pairs and
+numbers that lose digits pass silently. All are refused here, with their line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..errors import Problem
+from ..model.layout import Layout
+from .draft import Draft
+from .source import Source
+from .text import MAX_PROBLEMS, lone_returns, shorten
+from .tokens import number_pieces, number_strings
+
+LARGEST_EXACT = 2**53
+_PLAIN_ARRAYS = re.compile(rb'(?:\[(?:""(?:, ?"")*)?\]\n)*')
+_KIND_NAMES = {
+    bool: "true or false",
+    int: "a number",
+    float: "a decimal number",
+    type(None): "null",
+    list: "a list",
+    dict: "an object",
+}
+
+
+class _Fault(Exception):
+    """A fault of one line: code, what, remedy."""
+
+    def __init__(self, code: str, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.code, self.what, self.remedy = code, what, remedy
+
+
+def read_jsonl(
+    data: bytes,
+    source: Source,
+    *,
+    item_column: str | None = None,
+    id_column: str | None = None,
+    notices: tuple[str, ...] = (),
+) -> tuple[Draft, list[str] | None]:
+    """Return the draft of a checked UTF-8 text of JSON lines, and the id of each row if asked for."""
+    name = source.name
+    if item_column is None and id_column is None:
+        plain = read_plain_jsonl(data, source, notices=notices)
+        if plain is not None:
+            return plain, None
+    problems = lone_returns(data, name)
+    lines = data.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    rows: list[list[object]] = []
+    ids: list[str] = []
+    unused: set[str] = set()
+    for number, line in enumerate(lines, start=1):
+        try:
+            value = _parsed(decoder, line)
+            row, own_id, others = _row(value, item_column, id_column)
+        except _Fault as fault:
+            problems.append(Problem(fault.code, fault.what, fault.remedy, name, number))
+            if len(problems) >= MAX_PROBLEMS:
+                break
+            row, own_id, others = [], "", set()
+        rows.append(row)
+        ids.append(own_id)
+        unused |= others
+    items = [item for row in rows for item in row]
+    kinds = set(map(type, items))
+    if kinds - {str}:
+        problems += list(_type_problems(rows, kinds, name))[:MAX_PROBLEMS]
+        items = [item if type(item) is str else str(item) for item in items]
+    pieces = number_strings(items)  # type: ignore[arg-type]
+    if unused:
+        shown = ", ".join(shorten(key) for key in sorted(unused)[:5])
+        notices = (*notices, f"keys not asked for were left out: {shown}.")
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    draft = Draft(
+        file=name,
+        layout=Layout("jsonl", gzip=source.gzip),
+        values=pieces.values,
+        row_of_entry=np.repeat(np.arange(len(rows), dtype=np.int64), lengths),
+        code_of_entry=pieces.code_of_piece,
+        n_rows=len(rows),
+        line_of_row=np.arange(1, len(rows) + 1, dtype=np.int64),
+        notices=notices,
+        problems=tuple(problems),
+    )
+    return draft, ids if id_column is not None else None
+
+
+def read_plain_jsonl(data: bytes, source: Source, *, notices: tuple[str, ...] = ()) -> Draft | None:
+    """Return the draft of arrays of strings without any escape, or None if there is anything else.
+
+    What is outside the quotes must be brackets and commas in their places; what is inside is text.
+    """
+    if not data or b"\\" in data:
+        return None
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    byte = np.frombuffer(data, dtype=np.uint8)
+    is_quote = byte == ord('"')
+    inside = np.bitwise_xor.accumulate(is_quote.view(np.uint8)).view(np.bool_)
+    ends = np.flatnonzero(byte == 0x0A)
+    if inside[ends].any() or int((byte < 0x20).sum()) != len(ends):
+        return None
+    is_content = inside & ~is_quote
+    if not _PLAIN_ARRAYS.fullmatch(byte[~is_content].tobytes()):
+        return None
+    quotes = np.flatnonzero(is_quote)
+    opening, closing = quotes[0::2], quotes[1::2]
+    pieces = number_pieces(byte[is_content], closing - opening - 1)
+    return Draft(
+        file=source.name,
+        layout=Layout("jsonl", gzip=source.gzip),
+        values=pieces.values,
+        row_of_entry=np.searchsorted(ends, opening).astype(np.int64),
+        code_of_entry=pieces.code_of_piece,
+        n_rows=len(ends),
+        line_of_row=np.arange(1, len(ends) + 1, dtype=np.int64),
+        notices=notices,
+    )
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _Fault(
+                "duplicate-key", f"the key {shorten(key)} is given twice.", "Keep one of them."
+            )
+        found[key] = value
+    return found
+
+
+def _no_constant(text: str) -> object:
+    raise _Fault("not-json", f"{text} is not JSON.", "Write items as strings.")
+
+
+def _parsed(decoder: json.JSONDecoder, line: bytes) -> object:
+    text = line.decode("utf-8").strip(" \t\r")
+    if not text:
+        raise _Fault("blank-line", "a blank line.", "Remove it; an empty record is [].")
+    try:
+        return decoder.decode(text)
+    except RecursionError:
+        raise _Fault("too-deep", "nested too deeply.", "Write an array of strings.") from None
+    except json.JSONDecodeError as error:
+        raise _Fault(
+            "not-json",
+            f"not JSON at character {error.pos + 1} ({error.msg}).",
+            "Write one JSON array of strings a line (a JSON document over several lines is not read).",
+        ) from None
+    except ValueError:
+        raise _Fault("inexact-number", "a number too long to read.", "Write ids as strings.") from None
+
+
+def _row(
+    value: object, item_column: str | None, id_column: str | None
+) -> tuple[list[object], str, set[str]]:
+    """Return the items, the id and the keys not used of one parsed line."""
+    if isinstance(value, list):
+        if id_column is not None or item_column is not None:
+            raise _Fault("no-such-key", "an array has no keys.", "Write objects, or name no key.")
+        return value, "", set()
+    if not isinstance(value, dict):
+        raise _Fault("not-a-list", "neither an array nor an object.", "Write an array of strings.")
+    key = item_column
+    if key is None:
+        lists = [name for name, content in value.items() if isinstance(content, list)]
+        key = "items" if "items" in value else lists[0] if len(lists) == 1 else None
+    if key is None or key not in value:
+        raise _Fault(
+            "no-such-key",
+            f"no key {shorten(key)} here." if key else "no key 'items' and not exactly one list.",
+            "Name the key of the list (--item).",
+        )
+    items = value[key]
+    if not isinstance(items, list):
+        raise _Fault("not-a-list", f"the value of {shorten(key)} is not a list.", "Write a list.")
+    own_id = ""
+    if id_column is not None:
+        found = value.get(id_column)
+        if isinstance(found, bool) or not isinstance(found, str | int):
+            raise _Fault("no-id", f"no id under {shorten(id_column)}.", "Give a string.")
+        own_id = json.dumps(found)
+    return items, own_id, set(value) - {key, id_column}
+
+
+def _type_problems(rows: list[list[object]], kinds: set[type], name: str) -> Iterator[Problem]:
+    """Whole numbers alone are taken as their digits; anything else is refused."""
+    if kinds == {int}:
+        for line, row in enumerate(rows, start=1):
+            if any(abs(item) > LARGEST_EXACT for item in row if isinstance(item, int)):
+                yield Problem(
+                    "inexact-number",
+                    "a number beyond 2^53, which other programs do not keep exactly.",
+                    "Write ids as strings.",
+                    name,
+                    line,
+                )
+        return
+    for line, row in enumerate(rows, start=1):
+        odd = next((item for item in row if type(item) is not str), "")
+        if odd != "":
+            kind = _KIND_NAMES.get(type(odd), "no string")
+            remedy = "Write all items as strings."
+            if isinstance(odd, list | dict):
+                remedy = "Write one record a line, each an array of strings."
+            yield Problem("mixed-types", f"{kind} where an item is a string.", remedy, name, line)

@@ -1,0 +1,344 @@
+"""Write a release folder and its private twin so that the old or the new is there, never a part.
+
+The way of a release: `check_destination` refuses what cannot work before anything is computed;
+`Staging` makes two hidden folders beside the destination, open to the owner alone; files are written
+and brought to the disk; the caller audits the staged folder; `Staging.commit` renames the public
+folder into place in one step, then the private one.
+
+Each hidden folder is locked as long as its run lives. After a crash the next run for the same
+destination finds it unlocked: `recover` completes the private rename if the public one was done, puts
+back what a replacement had set aside, and removes the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from ..errors import FileSystemError, UsageError
+from .disk import (
+    remove_folder,
+    rename_exchanged,
+    rename_new,
+    replace_folder,
+    shown,
+    sync_folder,
+    telling,
+    write_file,
+)
+from .hierarchy_csv import quoted
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - systems without flock
+    fcntl = None  # type: ignore[assignment]
+
+CERTIFICATE, HIERARCHY, AUDIT, RECODING = (
+    "certificate.json",
+    "hierarchy.csv",
+    "audit.json",
+    "recoding.json",
+)
+_MARK = ".setveil-tmp-"
+_ASIDE = ".setveil-old-"
+
+
+def private_twin(path: Path) -> Path:
+    """Return where the private documents of the release at `path` lie."""
+    return path.with_name(path.name + ".private")
+
+
+def check_destination(
+    path: str | os.PathLike[str], *, force: bool = False, inputs: Iterable[str | os.PathLike[str]] = ()
+) -> list[str]:
+    """Refuse a destination that cannot take a release; return notices about what was cleaned up.
+
+    Parameters
+    ----------
+    path
+        The folder to be written.
+    force
+        Whether a release that is there may be replaced.
+    inputs
+        Files that are read: the destination must neither be nor hold one of them.
+    """
+    target = _named(path)
+    with telling(target, "use"):
+        return _checked(target, force, inputs)
+
+
+def _checked(target: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]) -> list[str]:
+    _refuse_inputs(target, inputs)
+    for place in (target, private_twin(target)):
+        if place.is_symlink():
+            raise FileSystemError(
+                "the output is a symbolic link, which is not followed.",
+                "Name the folder itself.",
+                code="symlink",
+                file=shown(place),
+            )
+    if not target.parent.is_dir():
+        raise FileSystemError(
+            "the folder that shall hold the output does not exist.",
+            "Create it first.",
+            code="missing",
+            file=shown(target.parent),
+        )
+    notices = recover(target)
+    for place in (target, private_twin(target)):
+        _refuse_existing(place, force, CERTIFICATE if place == target else AUDIT)
+    # The private twin's working folder has the longest name of all.
+    probe = target.with_name(f".{private_twin(target).name}{_MARK}{secrets.token_hex(8)}")
+    with telling(target.parent, "write here"):
+        probe.mkdir(0o700)
+        probe.rmdir()
+    return notices
+
+
+def _named(path: str | os.PathLike[str]) -> Path:
+    text = os.fspath(path)
+    if not text or "\0" in text or Path(text).name in ("", ".."):
+        raise UsageError("the output needs a folder name of its own.", "Give for example -o release.")
+    return Path(text)
+
+
+def _refuse_inputs(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    for given in inputs:
+        file = Path(given)
+        for place in (target, private_twin(target)):
+            same = file.exists() and place.exists() and file.samefile(place)
+            if same or place.resolve() in file.resolve().parents:
+                raise UsageError(
+                    "the output would replace an input.",
+                    "Choose another output folder.",
+                    code="output-is-input",
+                    file=shown(file),
+                )
+
+
+def _refuse_existing(place: Path, force: bool, document: str) -> None:
+    if not os.path.lexists(place):
+        return
+    if not force:
+        raise FileSystemError(
+            "the output exists.",
+            "Choose another name, or give --force to replace it.",
+            code="exists",
+            file=shown(place),
+        )
+    with telling(place, "read"):
+        ours = place.is_dir() and ((place / document).is_file() or not os.listdir(place))
+    if not ours:
+        raise FileSystemError(
+            "the output exists and is not a release, so --force does not replace it.",
+            "Choose another name, or remove it yourself.",
+            code="not-a-release",
+            file=shown(place),
+        )
+
+
+def recover(target: Path) -> list[str]:
+    """Finish or remove what a killed run left beside `target`; return a notice for each."""
+    twin = private_twin(target)
+    notices: list[str] = []
+    for place in (target, twin):
+        for old in _siblings(place, _ASIDE):
+            # Set aside and not replaced yet: what was to come still has its working name.
+            coming = old.with_name(old.name.replace(_ASIDE, _MARK))
+            if os.path.lexists(place) or not coming.exists():
+                remove_folder(old)
+            else:
+                rename_new(old, place)
+                notices.append(f"put back {place.name}, which a stopped run had set aside.")
+    for stale in _siblings(twin, _MARK):
+        if not _abandoned(stale):
+            continue
+        if target.is_dir() and _belongs(stale, target) and not _belongs(twin, target):
+            if twin.exists():
+                remove_folder(twin)
+            rename_new(stale, twin)
+            notices.append(f"completed {twin.name} of a run that was stopped.")
+        else:
+            remove_folder(stale)
+            notices.append(f"removed what a stopped run had left beside {target.name}.")
+    for stale in _siblings(target, _MARK):
+        if _abandoned(stale):
+            remove_folder(stale)
+            notices.append(f"removed what a stopped run had left beside {target.name}.")
+    return list(dict.fromkeys(notices))
+
+
+def _siblings(place: Path, mark: str) -> list[Path]:
+    start = f".{place.name}{mark}"
+    with telling(place.parent, "read"):
+        names = sorted(os.listdir(place.parent))
+    return [place.with_name(name) for name in names if name.startswith(start)]
+
+
+def _belongs(private: Path, public: Path) -> bool:
+    """Tell whether a private folder was made for the release at `public`."""
+    try:
+        audit = json.loads((private / AUDIT).read_bytes())
+        digest = hashlib.sha256((public / CERTIFICATE).read_bytes()).hexdigest()
+    except (OSError, ValueError):
+        return False
+    return isinstance(audit, dict) and audit.get("certificate_sha256") == digest
+
+
+def _locked(folder: Path) -> int | None:
+    """Lock a folder and return the open number; None where another run holds it or it is gone."""
+    try:
+        number = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        if fcntl is not None:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if folder.exists() and os.path.samestat(os.fstat(number), folder.stat()):
+            return number
+    except OSError:
+        pass
+    os.close(number)
+    return None
+
+
+def _abandoned(folder: Path) -> bool:
+    number = _locked(folder)
+    if number is None:
+        return False
+    os.close(number)
+    return True
+
+
+class Staging:
+    """Two hidden folders, `public` and `private`, that become a release in one step.
+
+    Used as a context: whatever happens before `commit`, the destination stays as it was and the
+    hidden folders are removed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        self.target = _named(path)
+        self.twin = private_twin(self.target)
+        self._force = force
+        self._open: list[int] = []
+        self._kept: tuple[Path, ...] = ()
+        token = secrets.token_hex(8)
+        self._token = token
+        self.public = self.target.with_name(f".{self.target.name}{_MARK}{token}")
+        self.private = self.twin.with_name(f".{self.twin.name}{_MARK}{token}")
+
+    def __enter__(self) -> Staging:
+        try:
+            for folder in (self.public, self.private):
+                with telling(folder.parent, "write here"):
+                    folder.mkdir(0o700)
+                number = _locked(folder)
+                if number is None:
+                    raise FileSystemError("another run took the working folder.", file=shown(folder))
+                self._open.append(number)
+        except BaseException:
+            self._clean()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._clean()
+
+    def _clean(self) -> None:
+        for folder in (self.public, self.private):
+            if folder not in self._kept:
+                remove_folder(folder)
+        for number in self._open:
+            with contextlib.suppress(OSError):
+                os.close(number)
+        self._open.clear()
+
+    def write(self, name: str, fill: Callable[[BinaryIO], object]) -> str:
+        """Write one public file and return its SHA-256 as it lies on the disk."""
+        path = self.public / name
+        write_file(path, fill, mode=0o600)
+        with telling(path, "read back"), open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def write_private(self, name: str, content: bytes) -> None:
+        """Write one private file, readable by the owner alone."""
+        write_file(self.private / name, lambda file: file.write(content), mode=0o600)
+
+    def commit(self) -> list[str]:
+        """Put both folders into place: the public one in one step, then its private twin.
+
+        Where the second step fails the first is undone. Returns notices.
+        """
+        readable = _allowed_by_umask()
+        with telling(self.public, "write"):
+            for name in sorted(os.listdir(self.public)):
+                (self.public / name).chmod(0o666 & readable)
+        sync_folder(self.public)
+        sync_folder(self.private)
+        with telling(self.public, "write"):
+            self.public.chmod(0o777 & readable)
+        undo = self._place(self.public, self.target)
+        try:
+            self._place(self.private, self.twin)
+        except BaseException:
+            # The private folder must outlive this run if the public one stays: `recover` joins them.
+            self._kept = (self.private,)
+            undo()
+            self._kept = ()
+            raise
+        for aside in (self._aside(self.target), self._aside(self.twin)):
+            remove_folder(aside)
+        try:
+            sync_folder(self.target.parent)
+        except FileSystemError:
+            return ["the release is in place, but the system did not confirm that it is on the disk."]
+        return []
+
+    def _aside(self, target: Path) -> Path:
+        return target.with_name(f".{target.name}{_ASIDE}{self._token}")
+
+    def _place(self, source: Path, target: Path) -> Callable[[], None]:
+        """Move `source` to `target` and return what undoes it."""
+        aside = self._aside(target)
+        if not (self._force and os.path.lexists(target)):
+            rename_new(source, target)
+            return lambda: rename_new(target, source)
+        if replace_folder(source, target, aside):
+            return lambda: rename_exchanged(source, target)
+
+        def put_back() -> None:
+            rename_new(target, source)
+            rename_new(aside, target)
+
+        return put_back
+
+
+def _allowed_by_umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return ~mask
+
+
+def json_document(document: Mapping[str, object]) -> bytes:
+    """Return a document in the one form certificates have: sorted keys, two spaces, a last newline."""
+    text = json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
+    return (text + "\n").encode()
+
+
+def hierarchy_document(paths: Sequence[Sequence[str]]) -> bytes:
+    """Return paths of labels as the lines of ``hierarchy.csv``."""
+    lines = (";".join(quoted(label, ";") for label in path) + "\n" for path in paths)
+    return "".join(lines).encode()

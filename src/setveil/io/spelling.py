@@ -1,0 +1,152 @@
+"""Labels that look alike but are not, or that are not what they look like.
+
+Two spellings of one text would be counted as two items, and a rare spelling would be generalized or
+give its owner away. So collisions are errors, oddities are notices (errors if strict), and nothing is
+changed unless a normal form is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from ..errors import Problem
+from .text import shorten
+
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?![0-9.,]*\Z)")
+_FLOAT = re.compile(r"[0-9]+\.0+\Z")
+_SHOWN = 3
+
+LineOf = Callable[[int], int | None]
+"""The line where the value with this number is seen first."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """The labels to use, by the number of the value, with what was found."""
+
+    labels: list[str]
+    problems: list[Problem]
+    notices: list[str]
+
+
+def cleaned(label: str) -> str:
+    """Return what a reader sees: no invisible characters, no blanks at the ends, one kind of blank."""
+    if label.isascii():
+        return label.strip()
+    seen = "".join(mark for mark in label if unicodedata.category(mark) != "Cf")
+    return unicodedata.normalize("NFC", seen).replace("\u00a0", " ").strip()
+
+
+def check_spelling(
+    values: Sequence[str],
+    line_of_value: LineOf,
+    *,
+    file: str | None,
+    normalize: str | None = None,
+    strict: bool = False,
+    prefixes: Sequence[str] | None = None,
+) -> Spelling:
+    """Compare all values with each other; return them normalized, with problems and notices.
+
+    `prefixes` are the parts of the values that name a column and are left as they are.
+    """
+    labels = list(values)
+    notices: list[str] = []
+    if normalize is not None:
+        starts = prefixes or [""] * len(values)
+        labels = [
+            start + unicodedata.normalize(cast(Form, normalize), value[len(start) :])
+            for start, value in zip(starts, values, strict=True)
+        ]
+        changed = sum(label != value for label, value in zip(labels, values, strict=True))
+        if changed:
+            notices.append(f"{changed:,} labels were brought to the normal form {normalize}.")
+    problems: list[Problem] = []
+    first_of_cleaned: dict[str, int] = {}
+    odd: list[int] = []
+    for value, label in enumerate(labels):
+        prefix = "" if prefixes is None else prefixes[value]
+        seen = prefix + cleaned(label[len(prefix) :])
+        if seen != label and (label.isascii() or seen != unicodedata.normalize("NFC", label)):
+            odd.append(value)
+        twin = first_of_cleaned.setdefault(seen, value)
+        if labels[twin] != label:
+            problems.append(_twins(labels, twin, value, line_of_value, file))
+    if odd and strict:
+        problems += [_odd(labels[value], line_of_value(value), file) for value in odd]
+    elif odd:
+        notices.append(
+            f"{_count(len(odd), 'label')} with blanks at an end or invisible characters, kept as they "
+            f"are: {_some([labels[value] for value in odd])}."
+        )
+    notices += _notices_of_case(labels)
+    bare = labels
+    if prefixes is not None:
+        bare = [label[len(prefix) :] for label, prefix in zip(labels, prefixes, strict=True)]
+    formulas = sorted({label for label in bare if _FORMULA.match(label)})
+    if formulas:
+        notices.append(
+            f"{_count(len(formulas), 'label')} that a spreadsheet would run as a formula: "
+            f"{_some(formulas)}. Import the release as text."
+        )
+    floats = sorted({label for label in labels if _FLOAT.match(label)})
+    if floats:
+        notices.append(
+            f"{_count(len(floats), 'label')} that look like ids turned into decimal numbers: "
+            f"{_some(floats)}."
+        )
+    return Spelling(labels, problems, notices)
+
+
+def _twins(
+    labels: Sequence[str], first: int, second: int, line_of_value: LineOf, file: str | None
+) -> Problem:
+    a, b = labels[first], labels[second]
+    line_a, line_b = line_of_value(first), line_of_value(second)
+    lines = "" if line_a is None else f" (lines {line_a} and {line_b})"
+    forms = unicodedata.normalize("NFC", a) == unicodedata.normalize("NFC", b)
+    return Problem(
+        "two-spellings",
+        f"{a[:40]!a} and {b[:40]!a} are two spellings of the same text{lines}.",
+        "Use --normalize NFC." if forms else "Make them one label, or two that can be told apart.",
+        file,
+        line_b,
+    )
+
+
+def _odd(label: str, line: int | None, file: str | None) -> Problem:
+    return Problem(
+        "odd-label",
+        f"{label[:40]!a} has blanks at an end or invisible characters.",
+        "Clean it, or read without --strict.",
+        file,
+        line,
+    )
+
+
+def _notices_of_case(labels: Sequence[str]) -> list[str]:
+    first_of_folded: dict[str, str] = {}
+    pairs: set[str] = set()
+    for label in labels:
+        twin = first_of_folded.setdefault(label.casefold(), label)
+        if twin != label:
+            pairs.add(f"{shorten(twin)} and {shorten(label)}")
+    if not pairs:
+        return []
+    shown = ", ".join(sorted(pairs)[:_SHOWN]) + (", …" if len(pairs) > _SHOWN else "")
+    return [f"labels that differ only in case are kept apart: {shown}."]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _some(labels: Sequence[str]) -> str:
+    shown = ", ".join(ascii(label[:40]) for label in labels[:_SHOWN])
+    return shown + (", …" if len(labels) > _SHOWN else "")

@@ -1,0 +1,330 @@
+"""One run as data: guarantee, method, cost, limits and options, checked before anything is computed.
+
+`Job.prepare` binds data and hierarchy and refuses what cannot work; `Prepared.run` asks the method,
+applies its recoding and returns a `Release`. API and CLI both go this way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import math
+import secrets
+import time
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .errors import DataError, Infeasible, ResourceLimit, UsageError
+from .model.costs import COST_NAMES, Cost, make_cost
+from .model.fit import fit_hierarchy
+from .model.guarantees import Guarantee, KmAnonymity, LmDiversity, guarantee_from_dict
+from .model.hierarchy import Hierarchy
+from .model.layout import Layout
+from .model.transactions import Rows, Transactions, bind
+from .progress import Watch
+from .registry import MethodRecord, default_method, method
+from .release.release import ObjectiveValue, Release, Seal
+
+MOST_PAIRS = 10**11
+"""Above this many pairs inside records no method can look at them all; refused at once."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What shall be done; data and hierarchy are handed to `prepare`."""
+
+    guarantee: Guarantee
+    method: str | None = None
+    cost: str = "ncp"
+    weights: Mapping[str, Fraction | int | float] | None = None
+    time_limit: float | None = None
+    threads: int | None = None
+    unknown: str = "error"
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def record(self) -> MethodRecord:
+        """The record of the method, the guarantee's default where none is named."""
+        return default_method(self.guarantee) if self.method is None else method(self.method)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values that `job_from_dict` takes."""
+        plain: dict[str, object] = {
+            "guarantee": self.guarantee.as_dict(),
+            "method": self.record.key,
+            "cost": self.cost,
+            "unknown": self.unknown,
+            "options": dict(self.options),
+        }
+        if self.time_limit is not None:
+            plain["time_limit"] = self.time_limit
+        if self.threads is not None:
+            plain["threads"] = self.threads
+        return plain
+
+    def prepare(
+        self,
+        transactions: Transactions,
+        hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
+    ) -> Prepared:
+        """Check everything and bind the data; raise before anything is computed."""
+        started = time.monotonic()
+        record = self.record
+        if not isinstance(self.cost, str):
+            raise UsageError("cost must be a name.", f"Known: {', '.join(COST_NAMES)}.")
+        weights = _exact_weights(self.weights)
+        record.check_guarantee(self.guarantee)
+        options = record.checked_options(self.options)
+        _check_limits(self.time_limit, self.threads)
+        _check_size(transactions, self.guarantee)
+        if hierarchy is None:
+            raise UsageError(
+                f"the method {record.key!r} generalizes, so it needs a hierarchy.",
+                "Give one (--hierarchy FILE), or make one: `setveil hierarchy build` or "
+                "`setveil hierarchy learn`.",
+                code="hierarchy-needed",
+            )
+        fitted, guarantee, notices = fit_hierarchy(
+            transactions, hierarchy, self.guarantee, unknown=self.unknown
+        )
+        if weights:
+            _check_weights(weights, fitted)
+        guarantee, more = _shortened(guarantee, transactions)
+        restricted, rows = bind(_in_fixed_order(transactions), fitted)
+        cost = make_cost(self.cost, restricted, weights=weights)
+        return Prepared(
+            job=replace(self, method=record.key, options=options),
+            effective=guarantee,
+            hierarchy=restricted,
+            rows=rows,
+            cost=cost,
+            transactions=transactions,
+            notices=(*transactions.notices, *notices, *more),
+            started=started,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A job bound to its data. `effective` is the guarantee with m cut to the longest record."""
+
+    job: Job
+    effective: Guarantee
+    hierarchy: Hierarchy
+    rows: Rows
+    cost: Cost
+    transactions: Transactions
+    notices: tuple[str, ...]
+    started: float
+
+    def estimate(self) -> dict[str, int | str]:
+        """Return what the run would work on, and a rough size of its memory in bytes."""
+        lengths = np.diff(self.rows.indptr)
+        m = getattr(self.effective, "m", 1)
+        sets = sum(_choose(int(n), int(m)) * int(times) for n, times in _histogram(lengths))
+        nodes, entries = len(self.hierarchy), len(self.rows.leaves)
+        deep = max(self.hierarchy.height, 1)
+        return {
+            "method": self.job.record.key,
+            "guarantee": str(self.job.guarantee),
+            "records": len(self.rows),
+            "items": self.hierarchy.n_leaves,
+            "categories": nodes - self.hierarchy.n_leaves,
+            "occurrences": entries,
+            "longest_record": int(lengths.max(initial=0)),
+            "itemsets_of_size_m": sets,
+            "memory_bytes": 200 * 2**20 + 40 * entries + 8 * entries * deep + 200 * nodes,
+        }
+
+    def run(self, watch: Watch | None = None, *, layout: Layout | None = None) -> Release:
+        """Ask the method, apply its recoding and return the release, not yet written or audited."""
+        from .engines.local import LocalEngine
+        from .measure.lm import LM
+        from .measure.ncp import NCP
+        from .release.apply import published_nodes
+
+        watch = watch or Watch(time_limit=self.job.time_limit)
+        watch.tick("preparing", 0.0)
+        engine = LocalEngine(self.hierarchy, self.rows, threads=self.job.threads)
+        own = {"threads": self.job.threads} if self.job.record.takes_threads else {}
+        outcome = self.job.record.load()(
+            engine, self.effective, cost=self.cost, watch=watch, **own, **self.job.options
+        )
+        watch.tick("publishing", None)
+        recoding = outcome.recoding
+        published = engine.publish(recoding)
+        notices = self.notices
+        if not outcome.complete:
+            notices += ("the time limit cut the run: the result is valid, and another run may differ.",)
+        nodes = published_nodes(recoding, self.rows)
+        return Release(
+            published=replace(published, layout=layout or self.transactions.layout, notices=()),
+            guarantee=self._promise(),
+            method=self.job.record.key,
+            recoding=recoding,
+            hierarchy=self.hierarchy,
+            losses={score.name: score(recoding, self.rows).value for score in (NCP, LM)},
+            seconds=round(time.monotonic() - self.started, 6),
+            items=self.hierarchy.n_leaves,
+            occurrences=len(nodes),
+            unchanged=int((nodes == self.rows.leaves).sum()),
+            options=dict(self.job.options),
+            objective=self._objective(outcome),
+            layout=layout or self.transactions.layout,
+            notices=notices,
+            figures=dict(outcome.figures),
+            complete=outcome.complete,
+            seal=seal(self.transactions),
+        )
+
+    def _promise(self) -> Guarantee:
+        """Return the guarantee asked for, its sensitive items cut to those that occur."""
+        asked = self.job.guarantee
+        if isinstance(asked, LmDiversity) and isinstance(self.effective, LmDiversity):
+            return LmDiversity(asked.l, asked.m, self.effective.sensitive)
+        return asked
+
+    def _objective(self, outcome: Any) -> ObjectiveValue | None:
+        objective = outcome.objective
+        if objective is None:
+            return None
+        counts = np.bincount(self.rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
+        return ObjectiveValue(
+            name=objective.name,
+            value=self.cost.share(objective.cost, counts),
+            bound=None if objective.bound is None else self.cost.share(objective.bound, counts),
+            proven=objective.proven,
+        )
+
+
+def job_from_dict(plain: Mapping[str, object]) -> Job:
+    """Return the job that `Job.as_dict` described; unknown keys are refused."""
+    known = {"guarantee", "method", "cost", "unknown", "options", "time_limit", "threads"}
+    strange = sorted(set(plain) - known)
+    if strange:
+        raise UsageError(
+            f"unknown key {strange[0][:40]!r} in a job.", f"Known: {', '.join(sorted(known))}."
+        )
+    guarantee, options = plain.get("guarantee"), plain.get("options", {})
+    if not isinstance(guarantee, Mapping) or not isinstance(options, Mapping):
+        raise UsageError("a job needs a guarantee, such as {model = 'km', k = 5, m = 2}.")
+    rest: dict[str, Any] = {
+        name: value for name, value in plain.items() if name not in ("guarantee", "options")
+    }
+    return Job(guarantee_from_dict(guarantee), options=dict(options), **rest)
+
+
+def job_from_toml(text: str) -> Job:
+    """Return the job written in TOML.
+
+    >>> job_from_toml("guarantee = {model = 'km', k = 5, m = 2}").record.key
+    'optimal'
+    """
+    try:
+        return job_from_dict(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"the job is not valid TOML: {error}.", code="toml") from error
+
+
+def seal(transactions: Transactions) -> Seal:
+    """Return a keyed hash of the data under a fresh random key."""
+    key = secrets.token_bytes(32)
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+    digest.update(json.dumps(list(transactions.vocabulary.labels), ensure_ascii=False).encode())
+    digest.update(transactions.indptr.astype("<i8").tobytes())
+    digest.update(transactions.items.astype("<i4").tobytes())
+    return Seal(key.hex(), digest.hexdigest())
+
+
+def _check_limits(time_limit: float | None, threads: int | None) -> None:
+    if time_limit is not None and not (
+        isinstance(time_limit, int | float) and not isinstance(time_limit, bool) and time_limit > 0
+    ):
+        raise UsageError("time_limit must be a number of seconds above 0.", "Give for example 60.")
+    if threads is not None and (
+        isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 4096
+    ):
+        raise UsageError("threads must be a whole number from 1 to 4096.")
+
+
+def _check_size(transactions: Transactions, guarantee: Guarantee) -> None:
+    n = len(transactions)
+    if n == 0:
+        raise DataError(
+            "the data contain no records.", "Check the file and its layout.", code="no-records"
+        )
+    if len(transactions.items) == 0:
+        raise DataError("no record holds an item.", "Check the file and its layout.", code="no-items")
+    if not isinstance(guarantee, LmDiversity) and guarantee.k > n:
+        raise Infeasible(
+            f"k={guarantee.k} is impossible with {n} {'record' if n == 1 else 'records'}.",
+            "Lower k, or publish more records together.",
+            code="too-few-records",
+        )
+    lengths = transactions.length_by_record.astype(object)
+    pairs = int((lengths * (lengths - 1) // 2).sum())
+    if getattr(guarantee, "m", 1) >= 2 and pairs > MOST_PAIRS:
+        raise ResourceLimit(
+            f"the records hold {pairs:,} pairs of items, too many to look at.",
+            "Lower m to 1, or split the longest records.",
+            code="too-many-itemsets",
+        )
+
+
+def _exact_weights(weights: Mapping[str, Fraction | int | float] | None) -> dict[str, Fraction]:
+    """Return the weights as fractions; 0.1 means a tenth, not the float next to it."""
+    exact: dict[str, Fraction] = {}
+    for label, weight in (weights or {}).items():
+        try:
+            exact[label] = Fraction(str(weight) if isinstance(weight, float) else weight)
+        except (ValueError, TypeError) as error:
+            raise UsageError(f"the weight of {str(label)[:40]!r} is not a number.") from error
+    return exact
+
+
+def _check_weights(weights: Mapping[str, Fraction | int], hierarchy: Hierarchy) -> None:
+    for label in sorted(weights):
+        node = hierarchy.node_of_label.get(label)
+        if node is None or node >= hierarchy.n_leaves:
+            raise UsageError(
+                f"a weight is given for {label[:40]!r}, which is no item of the hierarchy.",
+                "Weights are for items.",
+                code="unknown-weight",
+            )
+
+
+def _shortened(guarantee: Guarantee, transactions: Transactions) -> tuple[Guarantee, tuple[str, ...]]:
+    """Return the guarantee with m no longer than a record: larger itemsets do not occur."""
+    longest = int(transactions.length_by_record.max(initial=1))
+    m = getattr(guarantee, "m", 0)
+    if m <= longest or (isinstance(guarantee, KmAnonymity) and guarantee.negative):
+        return guarantee, ()
+    notice = (
+        f"m={m} is above the longest record, which has {longest} items: treated as m={longest}; "
+        "this is still not k-anonymity of whole records."
+    )
+    if isinstance(guarantee, KmAnonymity | LmDiversity):
+        guarantee = replace(guarantee, m=longest)
+    return guarantee, (notice,)
+
+
+def _in_fixed_order(transactions: Transactions) -> Transactions:
+    """Return the records in an order that does not depend on how they were given."""
+    from .release.apply import canonical_order
+
+    return transactions.take(canonical_order(transactions))
+
+
+def _choose(n: int, size: int) -> int:
+    return math.comb(n, size) if n >= size else 0
+
+
+def _histogram(lengths: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
+    values, times = np.unique(lengths, return_counts=True)
+    return list(zip(values.tolist(), times.tolist(), strict=True))

@@ -1,0 +1,20 @@
+"""NCP, the normalized certainty penalty (Terrovitis et al.).
+
+An occurrence published as a node over n of the |I| leaves of its tree loses n / |I|, nothing where n
+is 1. The value is the mean over all original occurrences. |I| counts the leaves that occur.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..model.transactions import Rows
+from ..release.recoding import Recoding
+from .scores import Measure, mean_unit_cost
+
+
+def _compute(recoding: Recoding, rows: Rows) -> Fraction:
+    return mean_unit_cost("ncp", recoding, rows)
+
+
+NCP = Measure("ncp", "NCP, normalized certainty penalty", "lower", (0, 1), _compute)

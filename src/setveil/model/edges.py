@@ -1,0 +1,130 @@
+"""What a hierarchy file says, before anyone knows whether it is a tree.
+
+A file may hold cycles, two parents for a label or several roots. `HierarchyFile` keeps what was read,
+with line numbers, so that `model.doctor` can list all faults at once. `EdgeCollector` gathers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..errors import Problem, ResourceLimit
+
+MAX_NODES = 5_000_000
+"""More labels than this are refused."""
+
+
+@dataclass(frozen=True)
+class OtherParent:
+    """A second, different parent of a label, and the line that gives it."""
+
+    label: str
+    parent: str | None
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A line that says again what an earlier one said."""
+
+    label: str
+    first_line: int | None
+    line: int | None
+
+
+@dataclass(frozen=True)
+class HierarchyFile:
+    """The edges of a hierarchy with their lines.
+
+    `parent_of` has the first parent given for each label (None at a root), `line_of` its line,
+    `other_parents` the further ones. `leaf_line_of` is filled by formats that say which labels are
+    meant as leaves. `faults` are broken rows and `unplaced` the labels in them.
+    """
+
+    parent_of: Mapping[str, str | None]
+    line_of: Mapping[str, int | None] = field(default_factory=dict)
+    other_parents: tuple[OtherParent, ...] = ()
+    repeats: tuple[Repeat, ...] = ()
+    leaf_line_of: Mapping[str, int | None] = field(default_factory=dict)
+    faults: tuple[Problem, ...] = ()
+    unplaced: frozenset[str] = frozenset()
+    format: str = "parents"
+    delimiter: str | None = None
+    file: str | None = None
+    notices: tuple[str, ...] = ()
+
+    @property
+    def roots(self) -> list[str]:
+        """The labels without a parent, in the order of the file."""
+        return [label for label, above in self.parent_of.items() if above is None]
+
+
+class EdgeCollector:
+    """Gathers edges line by line; the first parent of a label counts, the others are remembered."""
+
+    def __init__(self, file: str | None) -> None:
+        self.file = file
+        self.parent_of: dict[str, str | None] = {}
+        self.line_of: dict[str, int | None] = {}
+        self.leaf_line_of: dict[str, int | None] = {}
+        self.other_parents: list[OtherParent] = []
+        self.repeats: list[Repeat] = []
+        self.faults: list[Problem] = []
+        self.unplaced: set[str] = set()
+        self.notices: list[str] = []
+
+    def add(self, child: str, parent: str | None, line: int | None) -> bool:
+        """Record an edge; return False where `child` had this very parent already."""
+        if child not in self.parent_of:
+            if len(self.parent_of) >= MAX_NODES:
+                raise ResourceLimit(
+                    f"the hierarchy has more than {MAX_NODES:,} labels.",
+                    "Split it, or drop the labels that do not occur in the data.",
+                    code="too-many-nodes",
+                    file=self.file,
+                    line=line,
+                )
+            self.parent_of[child] = parent
+            self.line_of[child] = line
+            return True
+        if self.parent_of[child] == parent:
+            return False
+        self.other_parents.append(OtherParent(child, parent, line))
+        return True
+
+    def repeat(self, label: str, first_line: int | None, line: int | None) -> None:
+        """Record a line that repeats an earlier one."""
+        self.repeats.append(Repeat(label, first_line, line))
+
+    def fault(self, code: str, what: str, remedy: str, line: int | None) -> None:
+        """Record a broken row."""
+        self.faults.append(Problem(code, what, remedy, self.file, line))
+
+    def declare_roots(self) -> None:
+        """Give the labels that are only ever parents their place as roots."""
+        above_lines: dict[str, int | None] = {}
+        for child, parent in self.parent_of.items():
+            if parent is not None and parent not in self.parent_of:
+                above_lines.setdefault(parent, self.line_of[child])
+        for other in self.other_parents:
+            if other.parent is not None and other.parent not in self.parent_of:
+                above_lines.setdefault(other.parent, other.line)
+        for label, line in above_lines.items():
+            self.add(label, None, line)
+
+    def finish(self, form: str, delimiter: str | None = None) -> HierarchyFile:
+        """Return what was gathered."""
+        return HierarchyFile(
+            self.parent_of,
+            self.line_of,
+            tuple(self.other_parents),
+            tuple(self.repeats),
+            self.leaf_line_of,
+            tuple(self.faults),
+            frozenset(self.unplaced),
+            form,
+            delimiter,
+            self.file,
+            tuple(self.notices),
+        )

@@ -1,0 +1,194 @@
+"""Fit a hierarchy to the data and the promise: one tree a column, unknown items, sensitive items.
+
+- A table has one tree a column. A kept column without one gets the flat tree ``column=*``.
+- Items unknown to the hierarchy are an error, or are put under the root where the user says so.
+- A sensitive item is never generalized: it leaves its tree and becomes a tree of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..errors import HierarchyError, Problem, UsageError
+from .guarantees import Guarantee, LmDiversity
+from .hierarchy import Hierarchy
+from .transactions import Transactions
+
+UNKNOWN_POLICIES = ("error", "attach-to-root")
+
+
+def labels_in(transactions: Transactions) -> list[str]:
+    """Return the labels that occur, sorted."""
+    labels = transactions.vocabulary.labels
+    return [labels[item] for item in np.unique(transactions.items).tolist()]
+
+
+def fit_hierarchy(
+    transactions: Transactions,
+    hierarchy: Hierarchy | Mapping[str, Hierarchy],
+    guarantee: Guarantee,
+    *,
+    unknown: str = "error",
+) -> tuple[Hierarchy, Guarantee, tuple[str, ...]]:
+    """Return the hierarchy and the guarantee as a method needs them, and notices.
+
+    Parameters
+    ----------
+    transactions
+        The data; a table's layout names its columns.
+    hierarchy
+        One hierarchy, or for a table one for each column by name.
+    guarantee
+        What shall be promised; its sensitive items become trees of their own.
+    unknown
+        What to do with items that the hierarchy lacks: "error" or "attach-to-root".
+    """
+    if unknown not in UNKNOWN_POLICIES:
+        raise UsageError(
+            f"unknown={str(unknown)[:40]!r} is not known.", f"Allowed: {', '.join(UNKNOWN_POLICIES)}."
+        )
+    labels = labels_in(transactions)
+    notices: list[str] = []
+    parents: dict[str, str | None]
+    private = False
+    if isinstance(hierarchy, Hierarchy):
+        parents, private = hierarchy.parents_by_label(), hierarchy.private
+    else:
+        parents = _one_tree_a_column(transactions, hierarchy, labels, notices)
+        private = any(tree.private for tree in hierarchy.values())
+    if isinstance(guarantee, LmDiversity):
+        guarantee = _set_apart(guarantee, parents, labels)
+    missing = [label for label in labels if label not in parents]
+    if missing and unknown == "attach-to-root":
+        _attach(parents, missing, _columns(transactions))
+        notices.append(f"{len(missing):,} items unknown to the hierarchy were put under its root.")
+    elif missing:
+        raise HierarchyError(
+            [
+                Problem(
+                    "unknown-item",
+                    f"item {label[:40]!r} is not in the hierarchy.",
+                    "Add it, or choose unknown=attach-to-root.",
+                )
+                for label in missing
+            ]
+        )
+    fitted = Hierarchy.from_parents(parents, private=private)
+    _refuse_several_roots(fitted.restricted_to(labels), guarantee, _columns(transactions))
+    return fitted, guarantee, tuple(notices)
+
+
+def _columns(transactions: Transactions) -> tuple[str, ...]:
+    layout = transactions.layout
+    return tuple(column.name for column in layout.columns) if layout is not None else ()
+
+
+def _one_tree_a_column(
+    transactions: Transactions, trees: Mapping[str, Hierarchy], labels: list[str], notices: list[str]
+) -> dict[str, str | None]:
+    layout = transactions.layout
+    columns = layout.columns if layout is not None else ()
+    if not columns:
+        raise UsageError(
+            "hierarchies by column need a table.", "Give one hierarchy, or read the data as a table."
+        )
+    strange = sorted(set(trees) - {column.name for column in columns})
+    if strange:
+        raise UsageError(
+            f"a hierarchy is given for {strange[0][:40]!r}, which is no column of the release.",
+            f"Columns: {', '.join(column.name for column in columns)}.",
+        )
+    parents: dict[str, str | None] = {}
+    for column in columns:
+        start = f"{column.name}="
+        if column.name in trees:
+            for label, above in trees[column.name].parents_by_label().items():
+                parents[start + label] = None if above is None else start + above
+            continue
+        if column.role == "set":
+            raise UsageError(
+                f"the column {column.name[:40]!r} needs a hierarchy.",
+                f"Give --hierarchy {column.name[:40]}=FILE.",
+                code="hierarchy-needed",
+            )
+        if start + "*" in labels:
+            raise HierarchyError(
+                f"the column {column.name[:40]!r} holds the value '*', which stands for any value.",
+                f"Give a hierarchy for it: --hierarchy {column.name[:40]}=FILE.",
+                code="reserved-label",
+            )
+        parents.update({label: start + "*" for label in labels if label.startswith(start)})
+        parents[start + "*"] = None
+        notices.append(f"column {column.name[:40]!r} has no hierarchy: its values generalize to '*'.")
+    return parents
+
+
+def _set_apart(
+    guarantee: LmDiversity, parents: dict[str, str | None], labels: list[str]
+) -> LmDiversity:
+    occurring = set(labels)
+    categories = {above for above in parents.values() if above is not None}
+    for label in sorted(guarantee.sensitive):
+        if label in categories:
+            raise UsageError(
+                f"the sensitive item {label[:40]!r} is a category of the hierarchy.",
+                "Name the items themselves.",
+                code="sensitive-category",
+            )
+        if label not in occurring and label not in parents:
+            raise UsageError(
+                f"the sensitive item {label[:40]!r} is neither in the data nor in the hierarchy.",
+                "Correct the list of sensitive items.",
+                code="unknown-sensitive",
+            )
+    present = guarantee.sensitive & occurring
+    if not present:
+        raise UsageError(
+            "none of the sensitive items occurs in the data.",
+            "Correct the list.",
+            code="unknown-sensitive",
+        )
+    for label in guarantee.sensitive:
+        parents.pop(label, None)
+    parents.update(dict.fromkeys(present))
+    _drop_childless(parents, categories)
+    return LmDiversity(guarantee.l, guarantee.m, present)
+
+
+def _drop_childless(parents: dict[str, str | None], categories: set[str]) -> None:
+    """Remove categories that have lost their last item, so that they do not pass for items."""
+    while True:
+        still = {above for above in parents.values() if above is not None}
+        empty = [label for label in categories if label in parents and label not in still]
+        if not empty:
+            return
+        for label in empty:
+            del parents[label]
+
+
+def _attach(parents: dict[str, str | None], missing: list[str], columns: tuple[str, ...]) -> None:
+    categories = {above for above in parents.values() if above is not None}
+    roots = [label for label, above in parents.items() if above is None and label in categories]
+    for label in missing:
+        column = next((name for name in columns if label.startswith(f"{name}=")), None)
+        fitting = [root for root in roots if column is None or root.startswith(f"{column}=")]
+        if len(fitting) != 1:
+            raise HierarchyError(
+                f"item {label[:40]!r} has no single root to be put under.", "Add it to the hierarchy."
+            )
+        parents[label] = fitting[0]
+
+
+def _refuse_several_roots(hierarchy: Hierarchy, guarantee: Guarantee, columns: tuple[str, ...]) -> None:
+    sensitive = guarantee.sensitive if isinstance(guarantee, LmDiversity) else frozenset()
+    roots = [hierarchy.labels[root] for root in hierarchy.roots]
+    roots = [label for label in roots if label not in sensitive]
+    if len(roots) > 1 and not columns:
+        shown = ", ".join(repr(label[:40]) for label in roots[:5])
+        raise HierarchyError(
+            f"the hierarchy has several roots: {shown}.",
+            "Put one root above them (--add-root NAME when reading it).",
+            code="several-roots",
+        )

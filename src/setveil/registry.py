@@ -1,0 +1,288 @@
+"""One record a method: what the API, the CLI, the docs, the benchmarks and the contract tests know.
+
+To add a method: write ``methods/x.py`` with a function ``anonymize(engine, guarantee, *, cost, watch,
+...)``, add one record here, a page ``docs/methods/x.md`` and a test of the paper's example. The rest
+follows from the record. The module is imported when the method is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from .errors import UsageError
+from .model.guarantees import Guarantee, KmAnonymity
+
+OptionValue = int | float | str | bool
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword of a method: its name, type, default, meaning, and what it may be."""
+
+    name: str
+    type: type[int] | type[float] | type[str] | type[bool]
+    default: OptionValue | None
+    help: str
+    allowed: tuple[str, ...] = ()
+    least: int | None = None
+
+    @property
+    def flag(self) -> str:
+        """The option's name on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+    def checked(self, value: object) -> OptionValue:
+        """Return `value` if it fits; UsageError that says what is allowed if not."""
+        fits = isinstance(value, self.type) and not (self.type is not bool and isinstance(value, bool))
+        if self.type is float and isinstance(value, int) and not isinstance(value, bool):
+            fits, value = True, float(value)
+        if not fits:
+            raise UsageError(
+                f"{self.name} must be {_KIND[self.type]} (got {str(value)[:40]!r}).", code="bad-option"
+            )
+        if self.allowed and value not in self.allowed:
+            raise UsageError(
+                f"{self.name}={str(value)[:40]!r} is not known.",
+                f"Allowed: {', '.join(self.allowed)}.",
+                code="bad-option",
+            )
+        if self.least is not None and isinstance(value, int | float) and not value >= self.least:
+            raise UsageError(
+                f"{self.name}={value} is too small.",
+                f"Give {self.name} >= {self.least}.",
+                code="bad-option",
+            )
+        assert isinstance(value, int | float | str | bool)
+        return value
+
+
+_KIND: Mapping[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+}
+
+
+@dataclass(frozen=True)
+class MethodRecord:
+    """What is known of a method without importing it.
+
+    `guarantees` names the models it reaches; "km-negative" is k^m with negative knowledge. `exact`
+    says that its result is the cheapest one, `idempotent` that data which already keep the promise
+    come out unchanged, `needs_rows` that it reads records and not only counts, `takes_threads` that it
+    runs parts of the work side by side itself.
+    """
+
+    key: str
+    module: str
+    title: str
+    paper: str
+    guarantees: tuple[str, ...]
+    recoding: str
+    exact: bool
+    needs_rows: bool
+    idempotent: bool
+    takes_threads: bool = False
+    options: tuple[Option, ...] = ()
+
+    def load(self) -> Callable[..., Any]:
+        """Import the method and return its function."""
+        function: Callable[..., Any] = importlib.import_module(self.module).anonymize
+        return function
+
+    def option(self, name: str) -> Option:
+        """Return the option of this name; UsageError where the method has none."""
+        for option in self.options:
+            if option.name == name:
+                return option
+        known = ", ".join(option.name for option in self.options) or "none"
+        raise UsageError(
+            f"the method {self.key!r} has no option {name[:40]!r}.",
+            f"Its options: {known}.",
+            code="unknown-option",
+        )
+
+    def checked_options(self, given: Mapping[str, object]) -> dict[str, OptionValue]:
+        """Return the options given, each checked; unknown ones are refused."""
+        return {name: self.option(name).checked(value) for name, value in sorted(given.items())}
+
+    def check_guarantee(self, guarantee: Guarantee) -> None:
+        """Raise UsageError where the method does not reach this guarantee."""
+        model = model_name(guarantee)
+        if model in self.guarantees:
+            return
+        able = ", ".join(record.key for record in METHODS if model in record.guarantees) or "none"
+        raise UsageError(
+            f"the method {self.key!r} does not give {guarantee}.",
+            f"Methods that do: {able}.",
+            code="guarantee-method",
+        )
+
+
+def model_name(guarantee: Guarantee) -> str:
+    """Return the name under which records list a guarantee.
+
+    >>> model_name(KmAnonymity(5, 2)), model_name(KmAnonymity(5, 2, negative=True))
+    ('km', 'km-negative')
+    """
+    if isinstance(guarantee, KmAnonymity) and guarantee.negative:
+        return "km-negative"
+    return guarantee.model
+
+
+_KM_2008 = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
+_KM_2011 = "Terrovitis, Mamoulis, Kalnis: Local and global recoding methods for set-valued data (2011)"
+_HE_2009 = "He, Naughton: Anonymization of set-valued data via top-down, local generalization (2009)"
+_MEMORY = Option(
+    "memory", int, None, "memory budget in bytes; more parts where it asks for them", least=1024
+)
+
+METHODS: tuple[MethodRecord, ...] = (
+    MethodRecord(
+        key="optimal",
+        module="setveil.methods.optimal",
+        title="Proven optimal generalization",
+        paper="setveil: lazy clauses over cuts, solved as an integer program",
+        guarantees=("km", "km-negative", "lm"),
+        recoding="global",
+        exact=True,
+        needs_rows=False,
+        idempotent=True,
+    ),
+    MethodRecord(
+        key="aa",
+        module="setveil.methods.apriori",
+        title="Apriori anonymization",
+        paper=_KM_2008,
+        guarantees=("km", "km-negative"),
+        recoding="global",
+        exact=False,
+        needs_rows=False,
+        idempotent=True,
+        options=(
+            Option(
+                "path",
+                str,
+                "fast",
+                "fast, or the paper's count-tree; both give the same cut",
+                allowed=("fast", "reference"),
+            ),
+        ),
+    ),
+    MethodRecord(
+        key="da",
+        module="setveil.methods.direct",
+        title="Direct anonymization",
+        paper=_KM_2008,
+        guarantees=("km",),
+        recoding="global",
+        exact=False,
+        needs_rows=True,
+        idempotent=True,
+        options=(
+            Option(
+                "max_tree_nodes", int, 20_000_000, "refuse a count-tree that may grow larger", least=1
+            ),
+        ),
+    ),
+    MethodRecord(
+        key="oa",
+        module="setveil.methods.exhaustive",
+        title="Optimal anonymization by lattice search",
+        paper=_KM_2008,
+        guarantees=("km",),
+        recoding="global",
+        exact=True,
+        needs_rows=False,
+        idempotent=True,
+        options=(
+            Option("max_cuts", int, 200_000, "refuse a hierarchy with more cuts than this", least=1),
+        ),
+    ),
+    MethodRecord(
+        key="lra",
+        module="setveil.methods.local",
+        title="Local recoding anonymization",
+        paper=_KM_2011,
+        guarantees=("km",),
+        recoding="local",
+        exact=False,
+        needs_rows=True,
+        idempotent=False,
+        takes_threads=True,
+        options=(
+            Option("parts", int, 3, "into how many parts the work is cut", least=1),
+            Option("f", int, 10, "by how many records a border may move", least=0),
+            Option(
+                "inner",
+                str,
+                "aa",
+                "the method for each chunk",
+                allowed=("aa", "da", "oa", "optimal", "vpa"),
+            ),
+            _MEMORY,
+        ),
+    ),
+    MethodRecord(
+        key="vpa",
+        module="setveil.methods.vertical",
+        title="Vertical partitioning anonymization",
+        paper=_KM_2011,
+        guarantees=("km",),
+        recoding="global",
+        exact=False,
+        needs_rows=False,
+        idempotent=True,
+        takes_threads=True,
+        options=(
+            Option("parts", int, 3, "into how many parts the work is cut", least=1),
+            Option("level", int, 1, "level whose classes stay whole: 0 the leaves, 1 above", least=0),
+            _MEMORY,
+        ),
+    ),
+    MethodRecord(
+        key="partition",
+        module="setveil.methods.partition",
+        title="Top-down local generalization",
+        paper=_HE_2009,
+        guarantees=("k",),
+        recoding="local",
+        exact=False,
+        needs_rows=True,
+        idempotent=False,
+    ),
+)
+
+DEFAULT_BY_MODEL: Mapping[str, str] = {
+    "km": "optimal",
+    "km-negative": "optimal",
+    "k": "partition",
+    "lm": "optimal",
+}
+
+
+def method(key: str) -> MethodRecord:
+    """Return the record of a method; UsageError that lists the known ones.
+
+    >>> method("aa").title
+    'Apriori anonymization'
+    """
+    for record in METHODS:
+        if record.key == key:
+            return record
+    known = [record.key for record in METHODS]
+    near = get_close_matches(str(key), known, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    raise UsageError(
+        f"unknown method {str(key)[:40]!r}.", f"{hint}Known: {', '.join(known)}.", code="unknown-method"
+    )
+
+
+def default_method(guarantee: Guarantee) -> MethodRecord:
+    """Return the method taken where none is named."""
+    return method(DEFAULT_BY_MODEL[model_name(guarantee)])

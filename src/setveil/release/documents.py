@@ -1,0 +1,228 @@
+"""The documents of a release as plain values: certificate and hierarchy (public), audit and recoding.
+
+The public ones are made from the published records, the guarantee and the method's name alone, with
+losses rounded to two digits: two inputs that lead to the same release give the same public bytes. No
+label that the release does not show, no exact loss, no path, no hash of the input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from .._version import __version__
+from ..errors import UsageError
+from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.layout import Layout
+from .release import Release
+
+CERTIFICATE_VERSION = 1
+DELIMITED = frozenset({"baskets", "long", "onehot", "table"})
+
+PERSONAL = (
+    "Personal data. This folder tells how the release was made from the original records; "
+    "keep it as safe as those, and never publish it."
+)
+
+
+def promised(guarantee: Guarantee) -> list[str]:
+    """Return what the guarantee promises, in plain words."""
+    match guarantee:
+        case KmAnonymity(k=k, m=m, negative=negative):
+            known = f"at most {m} {'thing' if m == 1 else 'things'} about a person's record"
+            if negative:
+                return [
+                    f"Every combination of 1 to {m} published labels, each known to be in a record or "
+                    f"known not to be in it, fits no record or at least {k}.",
+                    f"Whoever knows {known}, items in it or items not in it, cannot single out fewer "
+                    f"than {k} records.",
+                ]
+            return [
+                f"Every set of 1 to {m} published labels is in no record or in at least {k}.",
+                f"Whoever knows {known}, each an item in it, cannot single out fewer than {k} records.",
+            ]
+        case KAnonymity(k=k):
+            return [
+                f"Every published record, as a set of labels, is equal to at least {k - 1} others.",
+                f"Whoever knows all items of a record cannot single out fewer than {k} records.",
+            ]
+        case LmDiversity(l=l, m=m):
+            return [
+                f"Among the records that hold any given set of 1 to {m} published labels that are not "
+                f"sensitive, each sensitive label is in at most one of {l}.",
+                f"Whoever knows at most {m} items that are not sensitive links a person to a sensitive "
+                f"item with a share of at most 1/{l}.",
+            ]
+
+
+def not_promised(guarantee: Guarantee) -> list[str]:
+    """Return what the guarantee leaves open, in plain words."""
+    sentences: list[str] = []
+    if isinstance(guarantee, KmAnonymity):
+        sentences.append(
+            f"Nothing against someone who knows more than {guarantee.m} items of a record: this is not "
+            "k-anonymity of whole records, whatever m is."
+        )
+        if not guarantee.negative:
+            sentences.append("Nothing against someone who knows which items are not in a record.")
+    if isinstance(guarantee, LmDiversity):
+        sentences += [
+            "Nothing against singling out: a record may be the only one that fits what is known.",
+            f"Nothing against someone who knows more than {guarantee.m} items, a sensitive item, or "
+            "which items are not in a record.",
+        ]
+    else:
+        sentences.append(
+            "Nothing against inference: what all fitting records share, or most of them, is learnt."
+        )
+    return [
+        *sentences,
+        "Nothing against linking several releases of the same or overlapping people.",
+        "Nothing against reasoning about the method: a label was generalized because it had to be.",
+        "Nothing about membership: that a person is in the data may be learnt.",
+    ]
+
+
+def certificate(
+    release: Release,
+    layout: Layout,
+    *,
+    data_file: str,
+    data_sha256: str,
+    hierarchy_sha256: str,
+    mode: str,
+    source_date_epoch: str | None = None,
+) -> dict[str, object]:
+    """Return the public certificate of a release whose audit has to say yes before it is published."""
+    least = 0 if isinstance(release.guarantee, LmDiversity) else release.guarantee.k
+    data: dict[str, object] = {
+        "file": data_file,
+        "format": layout.format,
+        "sha256": data_sha256,
+        "records": release.records if release.records >= least else f"<{least}",
+    }
+    if layout.format in DELIMITED:
+        data["delimiter"] = layout.delimiter
+    if layout.format == "table":
+        data["columns"] = [
+            {"name": column.name, "kind": "set", "separator": column.separator}
+            if column.separator is not None
+            else {"name": column.name, "kind": "kept"}
+            for column in layout.columns
+        ]
+    document: dict[str, object] = {
+        "certificate": CERTIFICATE_VERSION,
+        "tool": {"name": "setveil", "version": __version__},
+        "guarantee": public_guarantee(release),
+        "promised": promised(release.guarantee),
+        "not_promised": not_promised(release.guarantee),
+        "data": data,
+        "hierarchy": {"file": "hierarchy.csv", "sha256": hierarchy_sha256},
+        "method": release.method,
+        "recoding": "global" if release.recoding.is_global else "local",
+        "loss": {name: float(round(loss, 2)) for name, loss in release.losses.items()},
+        "verdict": {"verifier": "setveil.audit", "mode": mode, "holds": True},
+        "verify": "setveil audit <folder>",
+    }
+    if source_date_epoch is not None:
+        document["date"] = _date(source_date_epoch)
+    return document
+
+
+def public_guarantee(release: Release) -> dict[str, object]:
+    """Return the guarantee as certificates hold it: of sensitive labels those it shows."""
+    plain = release.guarantee.as_dict()
+    if isinstance(release.guarantee, LmDiversity):
+        plain["sensitive"] = sorted(release.guarantee.sensitive & set(release.labels))
+    return plain
+
+
+def _date(source_date_epoch: str) -> str:
+    if not re.fullmatch("[0-9]{1,11}", source_date_epoch):
+        raise UsageError(
+            "SOURCE_DATE_EPOCH is not a number of seconds.", "Unset it or give digits only."
+        )
+    return datetime.fromtimestamp(int(source_date_epoch), UTC).date().isoformat()
+
+
+def published_paths(release: Release) -> list[tuple[str, ...]]:
+    """Return the path of each published label up to its root, sorted, padded to one width.
+
+    Only labels at and above the cut. Of a hierarchy learned from the data only the roots are told.
+    """
+    paths: list[tuple[str, ...]] = []
+    for label in sorted(release.labels):
+        path = release.hierarchy.path(label)
+        if release.hierarchy.private and len(path) > 2:
+            path = (path[0], path[-1])
+        paths.append(path)
+    width = max((len(path) for path in paths), default=0)
+    return [path + (path[-1],) * (width - len(path)) for path in paths]
+
+
+def private_audit(
+    release: Release,
+    *,
+    certificate_sha256: str,
+    verdict: Mapping[str, object],
+    notices: tuple[str, ...],
+    time: datetime,
+) -> dict[str, object]:
+    """Return the holder's own account of the run: exact figures, notices, a sealed input."""
+    return {
+        "personal_data": PERSONAL,
+        "certificate_sha256": certificate_sha256,
+        "tool": {"name": "setveil", "version": __version__},
+        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
+        "guarantee": release.guarantee.as_dict(),
+        "method": release.method,
+        "options": dict(release.options),
+        "records": release.records,
+        "items": release.items,
+        "occurrences": release.occurrences,
+        "unchanged": release.unchanged,
+        "loss": {name: _exact(loss) for name, loss in release.losses.items()},
+        "objective": None if release.objective is None else release.objective.as_dict(),
+        "complete": release.complete,
+        "seconds": release.seconds,
+        "figures": dict(release.figures),
+        "notices": list(notices),
+        "verdict": dict(verdict),
+        "input": None
+        if release.seal is None
+        else {
+            "hmac_sha256": release.seal.digest,
+            "key": release.seal.key,
+            "of": "the labels as a JSON array, then indptr (int64) and items (int32), little-endian",
+        },
+    }
+
+
+def _exact(loss: Fraction) -> dict[str, object]:
+    return {"exact": f"{loss.numerator}/{loss.denominator}", "value": float(loss)}
+
+
+def private_recoding(release: Release) -> dict[str, object]:
+    """Return how each original item is published, group by group for a local recoding."""
+    recoding, labels = release.recoding, release.hierarchy.labels
+    document: dict[str, object] = {"personal_data": PERSONAL}
+    if recoding.group_of_record is None:
+        nodes = recoding.node_of_leaf().tolist()
+        document["recoding"] = "global"
+        document["published"] = {
+            labels[leaf]: labels[node] for leaf, node in enumerate(nodes) if node >= 0
+        }
+        document["suppressed"] = [labels[leaf] for leaf, node in enumerate(nodes) if node < 0]
+        return document
+    document["recoding"] = "local"
+    document["paths"] = {
+        labels[leaf]: list(release.hierarchy.path(labels[leaf]))[1:]
+        for leaf in range(release.hierarchy.n_leaves)
+    }
+    document["published_by_group"] = [
+        [labels[node] for node in recoding.cut(group).tolist()] for group in range(recoding.n_groups)
+    ]
+    document["group_of_record"] = recoding.group_of_record.tolist()
+    return document

@@ -1,0 +1,149 @@
+"""A release: published records, what they promise, how they were made, and what that cost.
+
+Everything here belongs to the data holder. What may leave the house is decided by
+`release.documents`, and written by `setveil.publish`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ..model.guarantees import Guarantee
+from ..model.hierarchy import Hierarchy
+from ..model.layout import Layout
+from ..model.transactions import Transactions
+from .recoding import Recoding
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@dataclass(frozen=True)
+class ObjectiveValue:
+    """What the method minimized, as shares of losing everything: the value reached and a bound."""
+
+    name: str
+    value: Fraction
+    bound: Fraction | None = None
+    proven: bool = False
+
+    @property
+    def gap(self) -> Fraction | None:
+        """How far above the optimum the value can be at most; None where no bound is known."""
+        return None if self.bound is None else max(self.value - self.bound, Fraction(0))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for ``--json``."""
+        return {
+            "name": self.name,
+            "value": float(self.value),
+            "bound": None if self.bound is None else float(self.bound),
+            "gap": None if self.gap is None else float(self.gap),
+            "proven": self.proven,
+        }
+
+
+@dataclass(frozen=True)
+class Seal:
+    """A keyed hash of the input: shows later that a file was the input, and tells others nothing."""
+
+    key: str
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """The result of `setveil.anonymize`; ``print`` it for what was kept, lost and proven.
+
+    `items`, `occurrences` and `unchanged` count the original's items, their occurrences, and those
+    occurrences that are published as they were.
+    """
+
+    published: Transactions
+    guarantee: Guarantee
+    method: str
+    recoding: Recoding
+    hierarchy: Hierarchy
+    losses: Mapping[str, Fraction]
+    seconds: float
+    items: int
+    occurrences: int
+    unchanged: int
+    options: Mapping[str, object] = field(default_factory=dict)
+    objective: ObjectiveValue | None = None
+    layout: Layout | None = None
+    notices: tuple[str, ...] = ()
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    complete: bool = True
+    seal: Seal | None = None
+
+    @property
+    def records(self) -> int:
+        """How many records are published."""
+        return len(self.published)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that occur in the published records, sorted."""
+        return self.published.vocabulary.labels
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the published records as an Arrow table, which pandas, polars and DuckDB take."""
+        from ..io.frames import to_arrow
+
+        return to_arrow(self.published)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """Hand the published records to any library that reads Arrow streams."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        share = self.unchanged / self.occurrences if self.occurrences else 1.0
+        lines = [
+            ("promise", str(self.guarantee)),
+            ("method", self.method + (", cut short by the time limit" if not self.complete else "")),
+            ("records", f"{self.records:,}"),
+            ("labels", f"{len(self.labels):,} published for {self.items:,} in the data"),
+            (
+                "kept",
+                f"{self.unchanged:,} of {self.occurrences:,} occurrences as they were ({share:.1%})",
+            ),
+            (
+                "lost",
+                ", ".join(f"{name.upper()} {float(loss):.4f}" for name, loss in self.losses.items()),
+            ),
+        ]
+        if self.objective is not None:
+            lines.append(("optimum", _optimum(self.objective)))
+        lines.append(("time", f"{self.seconds:.2f} s"))
+        lines += [("note", notice) for notice in self.notices]
+        return lines
+
+    def __repr__(self) -> str:
+        lost = ", ".join(f"{name.upper()} {float(loss):.4f}" for name, loss in self.losses.items())
+        return f"Release({self.guarantee}, {self.method}, {self.records:,} records, {lost})"
+
+    def __str__(self) -> str:
+        return "\n".join(["Release", *(f"  {name.ljust(8)} {text}" for name, text in self._lines())])
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines()
+        )
+        return f"<table><caption>Release</caption>{lines}</table>"
+
+
+def _optimum(objective: ObjectiveValue) -> str:
+    name = objective.name.upper()
+    if objective.proven:
+        return f"proven: no recoding of this kind has a lower {name} than {float(objective.value):.4f}"
+    if objective.bound is None or objective.gap is None:
+        return "not known: this method gives no bound"
+    return (
+        f"at most {float(objective.gap):.4f} away: {name} {float(objective.value):.4f}, "
+        f"and none is below {float(objective.bound):.4f}"
+    )

@@ -1,0 +1,253 @@
+"""Faults, SQLite's way: fail the n-th call to the system until the run succeeds; kill it at the n-th.
+
+Whatever happens, the destination holds the old bytes or the new, complete ones, and the private twin
+belongs to what is there.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import signal
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import setveil as sv
+from setveil.errors import FileSystemError
+from setveil.io import disk, releases
+
+ROWS = [["ale", "milk"], ["wine", "milk"], ["milk"], ["ale"], ["wine"]]
+TREE = {"ale": "alcohol", "wine": "alcohol", "alcohol": "ALL", "milk": "ALL", "ALL": None}
+CALLS = ("open", "mkdir", "rename", "chmod", "fchmod", "fsync", "fdopen", "listdir")
+
+
+@pytest.fixture(scope="module")
+def release() -> sv.Release:
+    made = sv.anonymize(
+        sv.Transactions.from_rows(ROWS),
+        sv.KmAnonymity(2, 2),
+        hierarchy=sv.Hierarchy.from_parents(TREE),
+    )
+    assert sv.audit(made).holds  # compiled before any fault
+    return made
+
+
+class Faults:
+    """Counts calls to the system and does something at the n-th."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, fault: Callable[[], None], *, exchange: bool) -> None:
+        self.left = -1
+        self.seen = 0
+        self.fault = fault
+        self.folder = ""
+        for name in CALLS:
+            patch.setattr(
+                os, name, self.counted(getattr(os, name), any_path=name in ("fsync", "fchmod"))
+            )
+        rename = disk._renameat2 if exchange else self.not_here
+        patch.setattr(disk, "_renameat2", self.counted(rename))
+
+    @staticmethod
+    def not_here(*_: object) -> None:
+        raise disk._NotHere
+
+    def counted(self, call: Callable[..., Any], *, any_path: bool = False) -> Callable[..., Any]:
+        def wrapped(*arguments: Any, **options: Any) -> Any:
+            first = arguments[0]
+            ours = any_path or isinstance(first, int) or self.folder in os.fsdecode(first)
+            if self.folder and ours:
+                self.seen += 1
+                self.left -= 1
+                if self.left == 0:
+                    self.fault()
+            found = call(*arguments, **options)
+            return Spoiled(found, self) if call is _FDOPEN and self.folder else found
+
+        return wrapped
+
+    def arm(self, folder: Path, number: int) -> None:
+        self.folder, self.left, self.seen = str(folder), number, 0
+
+    def disarm(self) -> None:
+        self.folder = ""
+
+
+_FDOPEN = os.fdopen
+
+
+class Spoiled:
+    """A file whose writes, flushes and closing are counted too."""
+
+    def __init__(self, file: Any, faults: Faults) -> None:
+        self.file = file
+        self.faults = faults
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.file, name)
+        if name in ("write", "flush"):
+            return self.faults.counted(lambda _, *rest: found(*rest), any_path=True).__get__(0)
+        return found
+
+    def __enter__(self) -> Spoiled:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+        self.faults.counted(lambda _: None, any_path=True)(0)
+
+
+def full() -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def belongs(target: Path) -> bool:
+    account = json.loads((releases.private_twin(target) / "audit.json").read_bytes())
+    digest = hashlib.sha256((target / "certificate.json").read_bytes()).hexdigest()
+    return bool(account["certificate_sha256"] == digest)
+
+
+@pytest.fixture(params=[True, False], ids=["exchange", "two-steps"])
+def exchange(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture
+def old(tmp_path: Path, release: sv.Release) -> Path:
+    sv.publish(release, tmp_path / "out", format="baskets")
+    return tmp_path / "out"
+
+
+def test_every_call_may_fail_on_a_fresh_place(
+    release: sv.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+) -> None:
+    faults = Faults(monkeypatch, full, exchange=exchange)
+    failed = 0
+    for number in range(1, 400):
+        faults.arm(tmp_path, number)
+        try:
+            publication = sv.publish(release, tmp_path / "out")
+        except FileSystemError:
+            faults.disarm()
+            failed += 1
+            assert list(tmp_path.iterdir()) == [], f"left over after fault {number}"
+            continue
+        faults.disarm()
+        if faults.left <= 0:
+            # The fault hit a step after the release was in place: it is told as a notice.
+            assert any("did not confirm" in notice for notice in publication.notices)
+        assert sv.audit(tmp_path / "out").holds
+        assert belongs(tmp_path / "out")
+        if faults.left > 0:
+            break
+        for place in (tmp_path / "out", tmp_path / "out.private"):
+            disk.remove_folder(place)
+    else:
+        raise AssertionError("the run never succeeded")
+    assert failed > 25
+
+
+def test_every_call_may_fail_on_a_replacement(
+    release: sv.Release, old: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+) -> None:
+    before = (contents(old), contents(releases.private_twin(old)))
+    faults = Faults(monkeypatch, full, exchange=exchange)
+    failed = 0
+    for number in range(1, 400):
+        faults.arm(old.parent, number)
+        try:
+            sv.publish(release, old, force=True)
+        except FileSystemError:
+            faults.disarm()
+            failed += 1
+            assert (contents(old), contents(releases.private_twin(old))) == before
+            assert sorted(path.name for path in old.parent.iterdir()) == ["out", "out.private"]
+            continue
+        faults.disarm()
+        assert (old / "data.jsonl").exists()
+        assert sv.audit(old).holds
+        assert belongs(old)
+        if faults.left > 0:
+            break
+        for place in (old, releases.private_twin(old)):
+            disk.remove_folder(place)
+        sv.publish(release, old, format="baskets")
+        before = (contents(old), contents(releases.private_twin(old)))
+    else:
+        raise AssertionError("the run never succeeded")
+    assert failed > 25
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_at(number: int, publish: Callable[[], object], folder: Path, *, exchange: bool) -> bool:
+    """Publish in a child that is killed at its n-th call; tell whether it was killed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                faults = Faults(patch, die, exchange=exchange)
+                faults.arm(folder, number)
+                publish()
+                code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        return True
+    assert os.WEXITSTATUS(status) == 0
+    return False
+
+
+def test_kill_at_every_call_of_a_fresh_run(release: sv.Release, tmp_path: Path, exchange: bool) -> None:
+    target = tmp_path / "out"
+    for number in range(1, 400):
+        killed = killed_at(number, lambda: sv.publish(release, target), tmp_path, exchange=exchange)
+        if target.exists():
+            assert sv.audit(target).holds
+        releases.check_destination(target, force=True)
+        names = {path.name for path in tmp_path.iterdir()}
+        assert names in (set(), {"out", "out.private"}), names
+        if names:
+            assert belongs(target)
+        if not killed:
+            break
+        for place in (target, releases.private_twin(target)):
+            disk.remove_folder(place)
+    assert not killed
+    assert number > 25
+
+
+def test_kill_at_every_call_of_a_replacement(release: sv.Release, old: Path, exchange: bool) -> None:
+    before = contents(old)
+    for number in range(1, 400):
+        killed = killed_at(
+            number, lambda: sv.publish(release, old, force=True), old.parent, exchange=exchange
+        )
+        if exchange:
+            assert old.exists(), "with exchange there is never a moment without a release"
+        releases.check_destination(old, force=True)
+        assert {path.name for path in old.parent.iterdir()} == {"out", "out.private"}
+        assert sv.audit(old).holds
+        assert belongs(old), number
+        if not killed:
+            break
+        if contents(old) != before:
+            sv.publish(release, old, format="baskets", force=True)
+    assert not killed
+    assert number > 25

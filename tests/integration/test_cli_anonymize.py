@@ -1,0 +1,202 @@
+"""``setveil anonymize``, ``audit`` and ``demo`` from the outside."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import setveil as sv
+from setveil.registry import METHODS
+from tests.integration.cli import Shell
+
+
+def test_text_result(shell: Shell) -> None:
+    ran = shell.anonymize()
+    assert ran.code == 0
+    assert "2^2-anonymity" in ran.out
+    assert "proven" in ran.out
+    assert "the written bytes keep the promise; smallest support 2" in ran.out
+    assert "notice: read as the layout baskets" in ran.err
+    assert shell.names() == ["baskets.csv", "out", "out.private", "products.csv"]
+
+
+def test_json_result_has_what_is_promised(shell: Shell) -> None:
+    plain = shell.anonymize("--json").json
+    assert plain["method"] == "optimal"
+    assert plain["guarantee"] == {"model": "km", "k": 2, "m": 2}
+    assert plain["records"] == 9
+    assert set(plain["loss"]) == {"ncp", "lm"}
+    assert set(plain["objective"]) == {"name", "value", "bound", "gap", "proven"}
+    assert plain["objective"]["value"] == plain["loss"]["ncp"]
+    assert plain["objective"]["gap"] == 0
+    assert plain["verdict"] == {"holds": True, "mode": "exact", "smallest_support": 2}
+    assert plain["seconds"] > 0
+    assert plain["output"] == "out"
+
+
+def test_labels_with_quotes_commas_and_blanks_survive(shell: Shell) -> None:
+    for name in ("baskets", "long", "onehot", "jsonl", "parquet"):
+        assert shell.anonymize("--format", name, "--force").code == 0
+        [data] = Path("out").glob("data.*")
+        options = {"id_column": "record", "item_column": "item"} if name == "long" else {}
+        rows = sorted(sv.read_transactions(data, layout=name, **options).rows())
+        assert ('a, "b"', "milk") in rows
+        assert shell("audit", "out").code == 0
+
+
+@pytest.mark.parametrize("key", [record.key for record in METHODS])
+def test_every_method_runs(shell: Shell, key: str) -> None:
+    size = () if key == "partition" else ("-m", "2")
+    ran = shell(
+        "anonymize", "baskets.csv", "--hierarchy", "products.csv", "-k", "2", *size, "-o", "out",
+        "--method", key, "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.json["method"] == key
+    assert shell("audit", "out", "--json").json["holds"] is True
+
+
+def test_options_of_methods_are_flags(shell: Shell) -> None:
+    ran = shell.anonymize("--method", "lra", "--parts", "2", "--f", "1", "--inner", "optimal", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["options"] == {"f": 1, "inner": "optimal", "parts": 2}
+    refused = shell.anonymize("--method", "aa", "--parts", "2", "--force")
+    assert refused.code == 2
+    assert "has no option 'parts'" in refused.err
+
+
+def test_dry_run_writes_nothing(shell: Shell) -> None:
+    before = shell.names()
+    ran = shell.anonymize("--dry-run", "--json")
+    assert ran.code == 0
+    assert ran.json["records"] == 9
+    assert ran.json["memory_bytes"] > 0
+    assert "nothing was computed or written" in shell.anonymize("--dry-run").out
+    assert shell.names() == before
+
+
+def test_negative_knowledge(shell: Shell) -> None:
+    plain = shell.anonymize("--negative", "--json").json
+    assert plain["guarantee"]["negative"] is True
+    assert plain["verdict"]["holds"] is True
+
+
+def test_sensitive_items_by_list_and_file(shell: Shell) -> None:
+    rows = ["milk,bun"] * 6 + ["milk,wine", "bun,ale"]
+    Path("baskets.csv").write_text("\n".join(rows) + "\n")
+    Path("secret.txt").write_text("wine\nale\n")
+    words = ("anonymize", "baskets.csv", "--hierarchy", "products.csv", "--l", "3", "-m", "2", "--json")
+    first = shell(*words, "--sensitive", "wine,ale", "-o", "one")
+    second = shell(*words, "--sensitive", "@secret.txt", "-o", "two")
+    assert first.code == second.code == 0, first.err + second.err
+    assert first.json["guarantee"] == second.json["guarantee"]
+    assert first.json["guarantee"]["sensitive"] == ["ale", "wine"]
+    assert Path("one/certificate.json").read_bytes() == Path("two/certificate.json").read_bytes()
+
+
+def test_table_with_kept_and_sensitive_columns(shell: Shell) -> None:
+    lines = ["who,sex,drug,ill"] + [
+        f"p{n},{'FM'[n % 2]},{'ale milk' if n % 3 else 'ale bun'},{'flu' if n == 5 else 'none'}"
+        for n in range(12)
+    ]
+    Path("t.csv").write_text("\n".join(lines) + "\n")
+    table = ("anonymize", "t.csv", "--set", "drug", "--keep", "sex", "--id", "who")
+    ran = shell(*table, "--hierarchy", "drug=products.csv", "-k", "2", "-m", "2", "-o", "out")
+    assert ran.code == 0, ran.err
+    with open("out/data.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["sex", "drug"]
+    assert len(rows) == 13
+    assert shell("audit", "out").code == 0
+    illness = shell(
+        *table, "--sensitive-column", "ill", "--hierarchy", "drug=products.csv", "--l", "2", "-m", "1",
+        "-o", "ill", "--json",
+    )  # fmt: skip
+    assert illness.code == 4, illness.err
+    missing = shell(*table, "-k", "2", "-m", "2", "-o", "other")
+    assert missing.code == 2
+    assert "needs a hierarchy" in missing.err
+
+
+def test_counts_become_items(shell: Shell) -> None:
+    Path("counted.csv").write_text(
+        "who,what,n\n" + "".join(f"{n},milk,{1 + n % 2}\n" for n in range(8))
+    )
+    ran = shell(
+        "anonymize", "counted.csv", "--layout", "long", "--id", "who", "--item", "what",
+        "--count-column", "n", "--hierarchy", "products.csv", "-k", "2", "-m", "1", "-o", "out",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "milk x2" in Path("out/data.csv").read_text()
+
+
+def test_weights_from_a_file(shell: Shell) -> None:
+    Path("w.csv").write_text("item,weight\nale,50\nwine,2.5\n")
+    assert shell.anonymize("--weights", "w.csv").code == 0
+    Path("w.csv").write_text("item,weight\nale,-1\n")
+    ran = shell.anonymize("--weights", "w.csv", "--force")
+    assert ran.code == 3
+    assert "w.csv:2" in ran.err
+
+
+def test_audit_says_no_with_exit_code_one(shell: Shell) -> None:
+    ran = shell("audit", "baskets.csv", "-k", "2", "-m", "2", "--witnesses", "1", "--json")
+    assert ran.code == 1
+    assert ran.json["holds"] is False
+    assert len(ran.json["witnesses"]) == 1
+    assert shell("audit", "baskets.csv", "-k", "2", "-m", "2").code == 1
+
+
+def test_audit_of_a_folder_that_was_changed(shell: Shell) -> None:
+    assert shell.anonymize().code == 0
+    Path("out/data.csv").write_text(Path("out/data.csv").read_text() + "milk\n")
+    assert shell("audit", "out").code == 3
+    Path("out/note.txt").write_text("hello")
+    assert shell("audit", "out").code == 3
+
+
+def test_learned_hierarchies_can_be_kept_private(shell: Shell) -> None:
+    Path("products.csv").write_text(
+        'ale;x1;y1;ALL\nwine;x1;y1;ALL\nmilk;x2;y1;ALL\nbun;x2;y1;ALL\n"a, ""b""";x2;y1;ALL\n'
+    )
+    assert shell.anonymize("--private-hierarchy").code == 0
+    assert "y1" not in Path("out/hierarchy.csv").read_text()
+    assert shell("audit", "out").code == 0
+    assert shell.anonymize("--force").code == 0
+    assert "y1" in Path("out/hierarchy.csv").read_text()
+
+
+def test_audit_of_nothing(shell: Shell) -> None:
+    assert shell("audit", "none").code == 5
+    assert shell("audit", "baskets.csv").code == 2
+
+
+def test_audit_with_another_promise(shell: Shell) -> None:
+    assert shell.anonymize().code == 0
+    assert shell("audit", "out", "-k", "9", "-m", "2").code == 1
+    assert shell("audit", "out", "--mode", "cover").code == 0
+
+
+def test_demo_shows_the_whole_way(shell: Shell) -> None:
+    ran = shell("demo", "--output", "demo")
+    assert ran.code == 0, ran.err
+    for word in ("kept", "lost", "promise", "before", "HOLDS: 5^2-anonymity", "setveil audit demo"):
+        assert word in ran.out
+    assert shell("audit", "demo").code == 0
+    assert shell("demo", "--output", "demo").code == 5
+    assert shell("demo", "--output", "demo", "--force", "--json").json["verdict"]["holds"] is True
+
+
+def test_data_from_standard_input(shell: Shell) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "setveil", "anonymize", "-", "--layout", "baskets", "--hierarchy",
+         "products.csv", "-k", "2", "-m", "2", "-o", "out", "--json"],
+        input=Path("baskets.csv").read_bytes(), capture_output=True, cwd=shell.folder, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["records"] == 9
