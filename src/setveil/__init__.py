@@ -10,7 +10,8 @@ A map of the package, lowest layer first; each layer uses only those before it::
     search, methods    how a recoding is found; one file a method
     audit              is the promise kept? shares no code with what it judges
     measure            how much was lost
-    registry, job, api one record a method; one run as data; the verbs below
+    registry, job      one record a method; one run as data
+    sweep, api         many runs as one; the verbs below
     cli                the command line
 
 The verbs and nouns are all here::
@@ -24,8 +25,8 @@ The verbs and nouns are all here::
     print(sv.audit(release))         # an independent recount
     sv.publish(release, "release")   # writes, audits the written bytes, renames into place
 
-Names are loaded when first used: ``import setveil`` alone loads nothing heavy. Two verbs share their
-name with a layer, so `audit` and `measure` are packages that can be called.
+Names are loaded when first used: ``import setveil`` alone loads nothing heavy. Three verbs
+share their name with a module, so `audit`, `measure` and `sweep` are modules that can be called.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .model.transactions import Transactions
     from .progress import Watch
     from .release.release import Release
+    from .sweep import sweep
 
 _HOME = {
     "Hierarchy": "model.hierarchy",
@@ -97,26 +99,28 @@ __all__ = [
     "read_hierarchy",
     "read_records",
     "read_transactions",
+    "sweep",
     "to_arrow",
 ]
 
 
-_VERB_PACKAGES = ("audit", "measure")
+_VERB_MODULES = {"audit": "setveil.api", "measure": "setveil.api", "sweep": "setveil.sweep"}
+"""Verbs whose name is also a module's, and where the function is."""
 
 
 class _Verb(ModuleType):
-    """A package that can be called: the function of the same name in `api`."""
+    """A module that can be called: it calls the function of its own name."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         verb = self.__name__.rpartition(".")[2]
-        return getattr(importlib.import_module("setveil.api"), verb)(*arguments, **options)
+        return getattr(importlib.import_module(_VERB_MODULES[verb]), verb)(*arguments, **options)
 
 
 class _Package(ModuleType):
     """This package: a layer that is also a verb becomes callable when the import binds its name."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in _VERB_PACKAGES and isinstance(value, ModuleType):
+        if name in _VERB_MODULES and isinstance(value, ModuleType):
             value.__class__ = _Verb
         super().__setattr__(name, value)
 
@@ -125,7 +129,7 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    if name in _VERB_PACKAGES:
+    if name in _VERB_MODULES:
         return importlib.import_module(f".{name}", __name__)
     home = _HOME.get(name)
     if home is None:

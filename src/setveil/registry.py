@@ -241,7 +241,7 @@ METHODS: tuple[MethodRecord, ...] = (
         takes_threads=True,
         options=(
             Option("parts", int, 3, "into how many parts the work is cut", least=1),
-            Option("level", int, 1, "level whose classes stay whole: 0 the leaves, 1 above", least=0),
+            Option("level", int, 1, "depth of the classes that stay whole: 1 below the root", least=0),
             _MEMORY,
         ),
     ),

@@ -207,7 +207,7 @@ def options_are_those_of_the_function(case: Case, folder: Path) -> None:
     del folder
     known = {option.name: option for option in case.record.options}
     parameters = inspect.signature(case.record.load()).parameters
-    internal = {"engine", "guarantee", "cost", "watch", "threads", "listener", "pool"}
+    internal = {"engine", "guarantee", "cost", "watch", "threads", "listener", "pool", "seed"}
     own = {name: parameter for name, parameter in parameters.items() if name not in internal}
     assert set(own) == set(known)
     assert ("threads" in parameters) == case.record.takes_threads

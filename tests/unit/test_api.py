@@ -364,6 +364,11 @@ def test_estimate_comes_before_the_work(baskets: sv.Transactions, products: sv.H
     assert estimate["records"] == 7
 
 
+def test_sweep_is_a_verb(baskets: sv.Transactions, products: sv.Hierarchy) -> None:
+    grid = sv.sweep(baskets, products, [2, 9], [1, 2])
+    assert [point.loss for point in grid.points] == [0, Fraction(2, 13), None, None]
+
+
 def test_layout_columns_of_a_sensitive_set(tmp_path: Path) -> None:
     """A sensitive column that is set-valued keeps its separator in the certificate."""
     from setveil.release.documents import certificate

@@ -111,7 +111,7 @@ def rare_pairs(
                 capped[which] = True
             else:
                 if found == support.size:
-                    sets, support = _grown(sets, support)
+                    sets, support = grown(sets, support)
                 sets[found, 0] = first
                 sets[found, 1] = item
                 support[found] = count[item]
@@ -121,7 +121,7 @@ def rare_pairs(
 
 
 @jit
-def _grown(sets: Ids, support: Counts) -> tuple[Ids, Counts]:
+def grown(sets: Ids, support: Counts) -> tuple[Ids, Counts]:
     # Plain loops compile in a fraction of the time that slices take.
     more_sets = np.empty((2 * support.size, sets.shape[1]), np.int32)
     more_support = np.empty(2 * support.size, np.int64)
@@ -173,7 +173,7 @@ def _is_known(probe: Ids, size: int, known: Ids, table: Ids) -> bool:
 
 
 @jit
-def _has_known_subset(prefix: Ids, length: int, probe: Ids, known: Ids, table: Ids) -> bool:
+def has_known_subset(prefix: Ids, length: int, probe: Ids, known: Ids, table: Ids) -> bool:
     """Is a smaller rare set inside ``prefix[:length]``, the last two items of which are new?
 
     The set without either of these two is known not to be rare, so a rare subset has both.
@@ -293,13 +293,13 @@ def rare_deep(
                     ):
                         continue
                     prefix[goal - 1] = rank
-                    if has_known and _has_known_subset(prefix, goal, probe, known, table):
+                    if has_known and has_known_subset(prefix, goal, probe, known, table):
                         continue
                     if found - before == cap:
                         capped[which] = True
                         continue
                     if found == support.size:
-                        sets, support = _grown(sets, support)
+                        sets, support = grown(sets, support)
                     for i in range(goal):
                         sets[found, i] = prefix[i]
                     support[found] = item_count

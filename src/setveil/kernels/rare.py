@@ -4,7 +4,7 @@ An itemset is rare where at least one record but fewer than `k` hold it; it is m
 of its proper subsets is held by `k` records or more. A release is k^m-anonymous exactly when it
 has no minimal rare itemset of up to `m` items. The search goes depth first over itemsets in order
 of rising support, size by size, with the projected rows of each prefix; the loops are in
-`_rare_loops`.
+`_rare_loops`, and for few items in `_dense_loops`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._calls import Counts, Ids, in_threads, plain
+from ._calls import Counts, Ids, Words, in_threads, plain
+from ._dense_loops import rare_dense, rows_as_masks
 from ._jit import jit
 from ._rare_loops import (
     Bits,
@@ -34,6 +35,8 @@ Data: TypeAlias = tuple[Counts, Ids, Counts, Counts, Ids, Ids]
 
 # A bit for each pair of items; where this would be more, the search does without it.
 _MOST_BIT_BYTES = 1 << 28
+# Up to so many items rows are bit masks of a few words, and most prefixes end after a few rows.
+_MOST_DENSE_ITEMS = 256
 _TASKS_PER_THREAD = 24
 # Below this a second thread costs more than it saves; each more item makes about 8 of 1.
 _LEAST_COST_FOR_THREADS = 1e8
@@ -152,6 +155,22 @@ def _deep(
     return rare_deep(firsts, *data, support_by_rank, k, size, cap, *smaller)
 
 
+def _dense(
+    masks: Words, weights: Counts, k: int, size: int, smaller: tuple[Ids, Ids], cap: int, firsts: Ids
+) -> Found:
+    return rare_dense(firsts, masks, weights, k, size, cap, *smaller)
+
+
+def _longest_first(indptr: Counts, items: Ids, weights: Counts, n_items: int) -> tuple[Words, Counts]:
+    """Return the rows with two items or more as bit masks, the longest first."""
+    lengths = np.diff(indptr)
+    order = np.argsort(-lengths, kind="stable")
+    order = order[: int((lengths > 1).sum())]
+    masks = np.zeros((order.size, n_items + 63 >> 6), np.uint64)
+    rows_as_masks(indptr, items, order, masks)
+    return masks, weights[order]
+
+
 def _hash_table(known: Ids) -> Ids:
     size = 16
     while size < 2 * len(known):
@@ -230,17 +249,23 @@ def find_rare(
     bit_width = item_of_rank.size + 7 >> 3
     bit_rows = item_of_rank.size if item_of_rank.size * bit_width <= _MOST_BIT_BYTES else 0
     frequent_bits = np.zeros((bit_rows, bit_width), np.uint8)
+    is_dense = item_of_rank.size <= _MOST_DENSE_ITEMS
+    rows = (
+        _longest_first(indptr, items, weight_by_row, item_of_rank.size) if is_dense and m > 2 else None
+    )
     known = np.empty((0, m), np.int32)
     found: list[tuple[Ids, Counts]] = []
     for size in range(2, min(m, item_of_rank.size) + 1):
         remaining = limit - sum(len(s) for s, _ in parts + found) if limit > 0 else 0
         if size == 2:
             kernel = partial(_pairs, data, k, frequent_bits)
+        elif rows is not None:
+            kernel = partial(_dense, *rows, k, size, (known, _hash_table(known)))
         else:
             smaller = (frequent_bits, known, _hash_table(known))
             kernel = partial(_deep, data, support_by_rank, k, size, smaller)
         sets, support, met = _search_size(kernel, cost, size, remaining, threads)
-        if size < m and not met and (size > 2 or not bit_rows):
+        if size < m and not met and (size > 2 or not bit_rows or rows is not None):
             more = np.full((len(sets), m), -1, np.int32)
             more[:, :size] = sets
             known = np.concatenate([known, more])

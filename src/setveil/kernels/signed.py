@@ -112,7 +112,7 @@ def find_rare_signed(
             continue
         candidate_end[depth + 1] -= 1
         literal = candidates[candidate_end[depth + 1]]
-        item = literal if literal >= 0 else np.int32(-2 - literal)
+        item = int(literal if literal >= 0 else -2 - literal)
         place = row_end[depth + 1]
         total = np.int64(0)
         for at in range(row_end[depth], row_end[depth + 1]):

@@ -3,8 +3,8 @@
 Every published record, as a set, is the same as at least k - 1 others. All records that hold the same
 roots start as one part that publishes those roots. A part is split on the node whose specialization
 saves most loss: its records are grouped by the set of children that each then holds. Groups under k
-make up a leftover part, which stays at the node and takes records from the largest groups until it
-has k; where that fails the split is not made and the next best node is tried. A part is final when no
+make up a leftover part, which stays at the node and takes records from groups above k until it has k
+itself; where that fails the split is not made and the next best node is tried. A part is final when no
 node is left to try (`split_parts`).
 
 Set semantics: a label counts once in a record however many of its items it stands for, and so a
@@ -12,10 +12,11 @@ published record does not tell how many items it had.
 
 Differences from the paper
 --------------------------
-- The gain is the loss saved in the units of the chosen cost, over the occurrences of the part.
+- The gain of a node is the loss that its split really saves, the leftover taken off, in the units of
+  the chosen cost.
 - A forest is allowed: records with different sets of roots can never become the same, and each such
   group needs k records, else the task is infeasible. The same holds for empty records.
-- A leftover part takes, from the largest group, the record that loses least by staying.
+- A leftover part takes the records that lose least by staying, of equals from the smallest group.
 """
 
 from __future__ import annotations

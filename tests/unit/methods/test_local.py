@@ -178,6 +178,11 @@ def test_empty_records_stay_empty() -> None:
     assert published(engine, outcome) == [(), (), ("a",), ("a",), ("b",), ("b",)]
 
 
+def test_only_empty_records() -> None:
+    engine, outcome = run([[], [], []], FLAT, KmAnonymity(2, 2))
+    assert published(engine, outcome) == [()] * 3
+
+
 def test_a_chunk_that_cannot_stand_alone_joins_a_neighbour() -> None:
     # Two trees: the lone s of the middle chunk is safe only together with those of the last one.
     forest = Hierarchy.from_parents({"a": "A", "b": "A", "A": None, "s": None})

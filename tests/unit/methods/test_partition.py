@@ -222,6 +222,7 @@ def test_infeasible_in_a_forest() -> None:
 
 
 def test_enough_empty_records_are_a_part_of_their_own() -> None:
+    assert release([[], [], []], FLAT, 2) == [()] * 3
     assert release([[], [], ["a"], ["a"]], FLAT, 2) == [(), (), ("a",), ("a",)]
 
 

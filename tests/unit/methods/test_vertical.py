@@ -158,6 +158,11 @@ def test_one_thread_or_many_give_the_same() -> None:
     assert len(cuts) == 1
 
 
+def test_only_empty_records() -> None:
+    engine = engine_of([[], [], []], TREE)
+    assert published(engine, run(engine, KmAnonymity(2, 2))) == [()] * 3
+
+
 def test_k_is_the_number_of_records() -> None:
     engine = engine_of([["a1"], ["a2"], ["b1"]], TREE)
     assert published(engine, run(engine, KmAnonymity(3, 1))) == [("T",)] * 3

@@ -1,0 +1,71 @@
+"""How a benchmark asks for work: in a fresh process, or with --quick here, on a tiny input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .data import ROOT, Source
+from .worker import run
+
+TINY_RECORDS = 150
+
+
+@dataclass(frozen=True)
+class Context:
+    """The settings of one run of the benchmarks."""
+
+    quick: bool = False
+    reference_limit: float = 15.0
+    """Seconds the count-tree path of aa may take before it counts as not finished."""
+    output: Path | None = None
+    """Where pictures go; the results of a quick run are written only where this says."""
+
+    def source(self, name: str, **shape: int) -> Source:
+        """Return data by name, tiny ones where the run is quick; `DataAbsent` if files lack."""
+        if self.quick:
+            if name == "POS shape":
+                return Source(name, min(shape.get("records", 400), 400), 60, shape.get("fan_out", 5))
+            return Source("small", TINY_RECORDS)
+        source = Source(name, **shape)
+        source.check()
+        return source
+
+    def measure(self, task: str, source: Source, **spec: Any) -> dict[str, Any]:
+        """Return what `worker.run` says about a task."""
+        spec = {"task": task, "data": source.as_dict(), **spec}
+        if self.quick:
+            spec.pop("memory", None)
+            return run(spec | {"runs": 1, "quick": True})
+        return measured_apart(spec)
+
+    def anonymize(self, source: Source, method: str, k: int, m: int, **spec: Any) -> dict[str, Any]:
+        """Return what `measure` says about k^m-anonymity by a method."""
+        guarantee = {"model": "km", "k": k, "m": m}
+        return self.measure("anonymize", source, **({"guarantee": guarantee, "method": method} | spec))
+
+    def note(self, text: str) -> None:
+        """Tell on stderr what is going on; long benchmarks have many parts."""
+        if not self.quick:
+            print(f"  .. {text}", file=sys.stderr, flush=True)
+
+
+def measured_apart(spec: dict[str, Any]) -> dict[str, Any]:
+    """Run a spec in a fresh process and return its answer."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.worker", json.dumps(spec)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode < 0:
+        return {"failed": f"signal {-done.returncode}"}
+    if done.returncode:
+        raise RuntimeError(f"a worker failed:\n{done.stderr[-2000:]}")
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer

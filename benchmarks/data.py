@@ -1,0 +1,115 @@
+"""What the benchmarks work on: real files where they are, or data made from a seed.
+
+Real files are looked for in ``../shared/data`` beside the project, or in the folder that SETVEIL_DATA
+names. A benchmark whose files are absent is skipped, with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FILES: Mapping[str, tuple[str, str | None]] = {
+    "groceries": ("groceries.csv.gz", "groceries.hierarchy.csv"),
+    "fruithut": ("fruithut.dat.gz", "fruithut.hierarchy.csv"),
+    "BMS-WebView-1": ("BMS-WebView-1.dat.gz", "BMS-WebView-1.hierarchy.synthetic.csv"),
+    "BMS-WebView-2": ("BMS-WebView-2.dat.gz", "BMS-WebView-2.hierarchy.synthetic.csv"),
+    "retail": ("retail.dat.gz", None),
+}
+"""Data set -> its file and the file of its hierarchy."""
+
+MADE = ("POS shape", "modulo", "small")
+
+
+class DataAbsent(Exception):
+    """A real file that is not here."""
+
+
+def data_folder() -> Path:
+    """Return the folder of real files, which need not exist."""
+    return Path(os.environ.get("SETVEIL_DATA", ROOT.parent / "shared" / "data"))
+
+
+def data_file(name: str) -> Path:
+    """Return the path of a real file; `DataAbsent` where there is none."""
+    path = data_folder() / name
+    if not path.is_file():
+        raise DataAbsent(f"{name} is not here; put it into ../shared/data or the folder SETVEIL_DATA names")
+    return path
+
+
+@dataclass(frozen=True)
+class Source:
+    """Data by name and shape. `records` and `items` cut real data and size made ones.
+
+    - a name of `FILES`: the file, its first `records` records;
+    - "POS shape": generated, with a balanced tree of `fan_out`;
+    - "modulo": BMS-WebView-2 cut to `items` items by modulo, as the 2008 paper does;
+    - "small": generated groceries, in place of any real file where the input shall be tiny.
+    """
+
+    name: str
+    records: int | None = None
+    items: int | None = None
+    fan_out: int = 5
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, which ``Source(**plain)`` takes."""
+        return asdict(self)
+
+    def check(self) -> None:
+        """Raise `DataAbsent` where a file of this source is not here."""
+        name = "BMS-WebView-2" if self.name == "modulo" else self.name
+        for file in FILES.get(name, ()):
+            if file is not None:
+                data_file(file)
+
+    def load(self) -> tuple[Any, Any]:
+        """Return transactions and hierarchy."""
+        if self.name not in MADE and self.name not in FILES:
+            raise ValueError(f"unknown data {self.name!r}")
+        from setveil.io.demo import POS_ITEMS, POS_RECORDS, groceries, pos_shape
+        from setveil.model.build import balanced
+
+        if self.name == "small":
+            return groceries(self.records or 300)
+        if self.name == "POS shape":
+            data = pos_shape(self.records or POS_RECORDS, self.items or POS_ITEMS)
+            return data, balanced(data.vocabulary.labels, self.fan_out)
+        if self.name == "modulo":
+            return _modulo(self.records or 10_000, self.items or 40, self.fan_out)
+        return _from_files(self.name, self.records)
+
+    def sample(self) -> Source:
+        """Return a small source of the same kind, to warm up on."""
+        if self.name in ("small", "modulo"):
+            return self
+        return Source("small", 600)
+
+
+def _from_files(name: str, records: int | None) -> tuple[Any, Any]:
+    import setveil as sv
+
+    file, tree = FILES[name]
+    data = sv.read_transactions(str(data_file(file)))
+    hierarchy = None if tree is None else sv.read_hierarchy(str(data_file(tree)))
+    if records is not None and records < len(data):
+        data = data.take(np.arange(records, dtype=np.int64))
+    return data, hierarchy
+
+
+def _modulo(records: int, items: int, fan_out: int) -> tuple[Any, Any]:
+    """Return the first records of BMS-WebView-2 with each id taken modulo `items`."""
+    import setveil as sv
+    from setveil.model.build import balanced
+
+    data, _ = _from_files("BMS-WebView-2", records)
+    small = sv.Transactions.from_rows({str(int(label) % items) for label in row} for row in data.rows())
+    return small, balanced(small.vocabulary.labels, fan_out)

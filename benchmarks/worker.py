@@ -1,0 +1,165 @@
+"""One piece of work in a process of its own: ``python -m benchmarks.worker SPEC``.
+
+A fresh process, so that the peak of its memory is that of the work. It loads the data, warms up on a
+small input (which loads or compiles the kernels), runs, and prints one line of JSON. A first run on
+the real input that is short counts as one more warm-up, and the median of those after it is taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .data import Source
+
+SHORT_SECONDS = 4.0
+"""A first run below this is not counted: the median of further ones is."""
+
+Spec = dict[str, Any]
+
+
+def peak_mb() -> float:
+    """Return the most memory this process has held, in MB."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+
+
+def timed(work: Callable[[], Any], *, runs: int = 3) -> tuple[Any, dict[str, Any]]:
+    """Return the last result of `work`, and the medians of wall and CPU seconds.
+
+    With `runs` = 1, or where the first run is long, that run is the one counted.
+    """
+    result, seconds, cpu = _once(work)
+    if runs == 1 or seconds > SHORT_SECONDS:
+        return result, {"seconds": round(seconds, 4), "cpu_seconds": round(cpu, 4), "runs": 1}
+    wall_of_run, cpu_of_run = [], []
+    for _ in range(runs):
+        result, seconds, cpu = _once(work)
+        wall_of_run.append(seconds)
+        cpu_of_run.append(cpu)
+    return result, {
+        "seconds": round(statistics.median(wall_of_run), 4),
+        "cpu_seconds": round(statistics.median(cpu_of_run), 4),
+        "runs": runs,
+    }
+
+
+def _once(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = work()
+    return result, time.perf_counter() - wall, time.process_time() - cpu
+
+
+def run(spec: Spec) -> dict[str, Any]:
+    """Do what a spec asks for; an error of setveil is an answer too."""
+    from setveil.errors import SetveilError
+
+    if "memory" in spec:
+        resource.setrlimit(resource.RLIMIT_AS, (spec["memory"], spec["memory"]))
+    try:
+        return TASKS[spec["task"]](spec)
+    except SetveilError as error:
+        return {"failed": type(error).__name__}
+    except MemoryError:
+        return {"failed": "MemoryError"}
+
+
+def _guarantee(spec: Spec) -> Any:
+    from setveil.model.guarantees import LmDiversity, guarantee_from_dict
+
+    plain = dict(spec["guarantee"])
+    if plain["model"] == "lm" and isinstance(plain["sensitive"], int):
+        return lambda data: LmDiversity(plain["l"], plain["m"], frequent_labels(data, plain["sensitive"]))
+    return lambda data: guarantee_from_dict(plain)
+
+
+def frequent_labels(data: Any, rank: int) -> frozenset[str]:
+    """Return five labels around a rank by frequency, to stand for sensitive items."""
+    counts, labels = data.count_by_item.tolist(), data.vocabulary.labels
+    order = sorted(range(len(labels)), key=lambda item: (-counts[item], labels[item]))
+    return frozenset(labels[item] for item in order[rank : rank + 5])
+
+
+def _anonymize(spec: Spec) -> dict[str, Any]:
+    import setveil as sv
+
+    source = Source(**spec["data"])
+    options = dict(spec.get("options", {}))
+    guarantee_for = _guarantee(spec)
+
+    def work(data: Any, hierarchy: Any) -> Any:
+        return sv.anonymize(
+            data,
+            guarantee_for(data),
+            hierarchy=hierarchy,
+            method=spec["method"],
+            threads=spec.get("threads"),
+            time_limit=spec.get("time_limit"),
+            **options,
+        )
+
+    if not spec.get("quick"):
+        sample = source.sample()
+        try:
+            work(*sample.load())
+        except sv.SetveilError:
+            pass  # a small sample may have no solution; its kernels are loaded all the same
+    data, hierarchy = source.load()
+    release, found = timed(lambda: work(data, hierarchy), runs=spec.get("runs", 3))
+    found["peak_mb"] = peak_mb()
+    found["ncp"] = float(release.losses["ncp"])
+    found["labels"] = len(release.labels)
+    found["complete"] = release.complete
+    if release.objective is not None:
+        found |= {key: value for key, value in release.objective.as_dict().items() if key != "name"}
+    found["cut"] = hashlib.sha256(release.recoding.nodes.tobytes()).hexdigest()[:16]
+    if spec.get("audit", True):
+        found["holds"] = sv.audit(release).holds
+    return found
+
+
+def _sweep(spec: Spec) -> dict[str, Any]:
+    from setveil.sweep import sweep
+
+    small, tree = Source("small", 300).load()
+    sweep(small, tree, [2, 5], [1, 2, 3])
+    data, hierarchy = Source(**spec["data"]).load()
+    result, found = timed(
+        lambda: sweep(data, hierarchy, spec["ks"], spec["ms"]), runs=spec.get("runs", 3)
+    )
+    return found | {"peak_mb": peak_mb(), "points": result.as_dicts()}
+
+
+def _find_rare(spec: Spec) -> dict[str, Any]:
+    from setveil.engines.local import LocalEngine
+    from setveil.kernels.rare import find_rare
+
+    k, m, threads = spec["guarantee"]["k"], spec["guarantee"]["m"], spec.get("threads") or 1
+
+    def searched(source: Source) -> Callable[[], Any]:
+        data, hierarchy = source.load()
+        engine = LocalEngine.of(data, hierarchy, threads=threads)
+        merged = engine._merged
+        rows = (merged.indptr, merged.nodes, merged.weight_by_row)
+        return lambda: find_rare(*rows, engine.hierarchy.n_leaves, k, m, 0, threads)
+
+    source = Source(**spec["data"])
+    searched(source.sample())()
+    (sets, _), found = timed(searched(source), runs=spec.get("runs", 3))
+    return found | {"peak_mb": peak_mb(), "sets": len(sets)}
+
+
+TASKS: dict[str, Callable[[Spec], dict[str, Any]]] = {
+    "anonymize": _anonymize,
+    "sweep": _sweep,
+    "find_rare": _find_rare,
+}
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(json.loads(sys.argv[1]))))

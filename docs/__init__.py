@@ -1,0 +1,1 @@
+"""The documentation, and `docs.build`, which makes its pictures and its reference from the code."""

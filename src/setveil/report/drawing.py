@@ -1,0 +1,195 @@
+"""An SVG under construction: a few shapes, text that is always escaped, numbers written one way.
+
+The result is plain text with the same bytes for the same calls, so that pictures can be committed and
+compared. It holds no script, no style sheet and no reference to anything outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from .palette import INK, MUTED, PAPER, RULE, Style
+
+FONT = "ui-sans-serif, system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
+MARGIN = 20.0
+ARROW_HEAD = (
+    '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
+    f'orient="auto"><path d="M0 0L8 4L0 8z" fill="{MUTED}"/></marker></defs>'
+)
+WIDE = "mwMWmQGO@%"
+NARROW = "iljtfrI.,:;'|!()[] "
+
+
+def text_width(text: str, size: float) -> float:
+    """Return about how wide a text is drawn, on the safe side.
+
+    >>> text_width("ill", 10) < text_width("mmm", 10)
+    True
+    """
+    units = sum(
+        0.92 if sign in WIDE else 0.36 if sign in NARROW else 1.05 if ord(sign) > 0x2E80 else 0.62
+        for sign in text
+    )
+    return units * size
+
+
+def cut_to_width(text: str, size: float, width: float) -> str:
+    """Return the text, shortened with an ellipsis where it would not fit.
+
+    >>> cut_to_width("a very long label", 12, 60)
+    'a very l…'
+    """
+    if text_width(text, size) <= width:
+        return text
+    kept = text
+    while kept and text_width(kept + "…", size) > width:
+        kept = kept[:-1]
+    return kept.rstrip() + "…"
+
+
+def visible(text: str) -> str:
+    """Return text without characters that XML forbids or that move other text about."""
+    return "".join(sign if sign.isprintable() else "�" for sign in text)
+
+
+def number(value: float) -> str:
+    """Return a coordinate with at most one decimal.
+
+    >>> number(2.0), number(2.26), number(-0.01)
+    ('2', '2.3', '0')
+    """
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+class Drawing:
+    """Shapes on a sheet of paper; `svg` returns the whole.
+
+    Parameters
+    ----------
+    width, height
+        The size of the sheet.
+    title, description
+        Read out by screen readers; the description says in words what the picture shows.
+    """
+
+    def __init__(self, width: float, height: float, *, title: str, description: str = "") -> None:
+        self.width, self.height = width, height
+        self.title, self.description = title, description
+        self._shapes: list[str] = []
+
+    def line(
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        *,
+        colour: str = RULE,
+        weight: float = 1.4,
+        dashed: bool = False,
+        arrow: bool = False,
+    ) -> None:
+        """Draw a straight line, with a head at its end where it is an arrow."""
+        dash = ' stroke-dasharray="5 4"' if dashed else ""
+        head = ' marker-end="url(#head)"' if arrow else ""
+        self._shapes.append(
+            f'<line x1="{number(x1)}" y1="{number(y1)}" x2="{number(x2)}" y2="{number(y2)}" '
+            f'stroke="{colour}" stroke-width="{number(weight)}"{dash}{head}/>'
+        )
+
+    def curve(self, x1: float, y1: float, x2: float, y2: float, *, colour: str = RULE) -> None:
+        """Draw a curve that leaves and arrives sideways."""
+        middle = number((x1 + x2) / 2)
+        self._shapes.append(
+            f'<path d="M{number(x1)} {number(y1)}C{middle} {number(y1)} {middle} {number(y2)} '
+            f'{number(x2)} {number(y2)}" fill="none" stroke="{colour}" stroke-width="1.4"/>'
+        )
+
+    def box(
+        self, x: float, y: float, width: float, height: float, style: Style, *, radius: float = 6
+    ) -> None:
+        """Draw a rectangle with rounded corners."""
+        dash = ' stroke-dasharray="4 3"' if style.dashed else ""
+        self._shapes.append(
+            f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" '
+            f'rx="{number(radius)}" fill="{style.fill}" stroke="{style.line}" '
+            f'stroke-width="{number(style.weight)}"{dash}/>'
+        )
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        size: float = 13,
+        colour: str = INK,
+        anchor: str = "start",
+        bold: bool = False,
+        struck: bool = False,
+    ) -> None:
+        """Write a line of text whose foot is at y; `anchor` is start, middle or end."""
+        marks = ' font-weight="600"' if bold else ""
+        marks += ' text-decoration="line-through"' if struck else ""
+        if anchor != "start":
+            marks += f' text-anchor="{anchor}"'
+        self._shapes.append(
+            f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" fill="{colour}"{marks}>'
+            f"{escape(visible(text))}</text>"
+        )
+
+    def lines(
+        self, x: float, y: float, texts: Sequence[str], *, size: float = 12.5, colour: str = MUTED
+    ) -> None:
+        """Write several lines below each other."""
+        for place, text in enumerate(texts):
+            self.text(x, y + place * (size + 5), text, size=size, colour=colour)
+
+    def label_box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        label: str,
+        style: Style,
+        *,
+        note: str = "",
+        size: float = 13,
+    ) -> None:
+        """Draw a box with a label in its middle and a smaller note below the label."""
+        self.box(x, y, width, height, style)
+        middle = x + width / 2
+        foot = y + height / 2 + size * 0.36 - (6.5 if note else 0)
+        bold = style.weight > 2
+        shown = cut_to_width(label, size, width - 8)
+        self.text(middle, foot, shown, size=size, colour=style.text, anchor="middle", bold=bold)
+        if note:
+            self.text(middle, foot + 14, note, size=10.5, colour=MUTED, anchor="middle")
+
+    def heading(self, x: float, y: float, text: str, *, number: str = "") -> None:
+        """Write the heading of a panel, numbered where steps follow each other."""
+        shown = f"{number}  {text}" if number else text
+        self.text(x, y, shown, size=14, bold=True)
+
+    def svg(self) -> str:
+        """Return the picture as SVG text that ends in a line feed."""
+        width, height = number(self.width), number(self.height)
+        sheet = Style(PAPER, RULE, INK, weight=1)
+        frame = Drawing(self.width, self.height, title="")
+        frame.box(0.5, 0.5, self.width - 1, self.height - 1, sheet, radius=10)
+        described = f"<desc>{escape(visible(self.description))}</desc>" if self.description else ""
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+                f'viewBox="0 0 {width} {height}" role="img" '
+                f"aria-label={quoteattr(visible(self.title))} font-family={quoteattr(FONT)}>",
+                f"<title>{escape(visible(self.title))}</title>{described}",
+                ARROW_HEAD,
+                *frame._shapes,
+                *self._shapes,
+                "</svg>\n",
+            ]
+        )

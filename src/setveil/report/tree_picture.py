@@ -1,0 +1,267 @@
+"""A hierarchy as a picture, with the published labels marked.
+
+Up to `MOST_LEAVES` leaves with short labels the tree is drawn from the top down, one box a node
+(`place_tree` puts it on any sheet). Larger ones are drawn from left to right and summarised: the
+largest branches are opened while there is room, the others stand as one line that counts what is
+under them. So thousands of items give a picture that can still be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from ..model.hierarchy import Hierarchy
+from ..release.recoding import Recoding
+from .drawing import MARGIN, Drawing, cut_to_width, text_width
+from .palette import ABOVE, HIDDEN, MUTED, PLAIN, PUBLISHED, RULE, Style
+
+MOST_LEAVES = 16
+MOST_LINES = 26
+WIDEST = 940.0
+BOX_HEIGHT, LEVEL_HEIGHT, GAP = 30.0, 66.0, 14.0
+LINE_HEIGHT, COLUMN_WIDTH = 28.0, 200.0
+
+
+def draw_tree(
+    hierarchy: Hierarchy,
+    *,
+    published: Collection[int] | None = None,
+    support_by_node: Mapping[int, int] | None = None,
+    title: str = "Hierarchy",
+) -> str:
+    """Return an SVG of a hierarchy.
+
+    Parameters
+    ----------
+    hierarchy
+        What to draw.
+    published
+        The nodes that a release publishes; they are marked, and what they hide is drawn pale.
+    support_by_node
+        In how many records each node is, written below its label where the tree is small.
+    title
+        The picture's heading.
+
+    >>> from setveil.io.demo import toy
+    >>> draw_tree(toy()[1], published=[4, 2, 3]).startswith("<svg")
+    True
+    """
+    marked = frozenset(published) if published is not None else None
+    needed = _column(hierarchy) * hierarchy.n_leaves
+    if hierarchy.n_leaves <= MOST_LEAVES and needed <= WIDEST:
+        width = max(needed, text_width(title, 14), 330) + 2 * MARGIN
+        height = 64 + hierarchy.height * LEVEL_HEIGHT + BOX_HEIGHT + 44
+        sheet = Drawing(width, height, title=title, description=_in_words(hierarchy, marked))
+        sheet.heading(MARGIN, 32, title)
+        place_tree(
+            sheet,
+            hierarchy,
+            MARGIN,
+            54,
+            width - 2 * MARGIN,
+            styles=styles_of(hierarchy, marked),
+            support_by_node=support_by_node,
+        )
+        if marked is not None:
+            legend(sheet, MARGIN, height - 18)
+        return sheet.svg()
+    return _draw_summary(hierarchy, marked, title)
+
+
+def draw_recoding(recoding: Recoding, *, group: int = 0, title: str = "What is published") -> str:
+    """Return an SVG of a recoding's hierarchy with the labels that a group of records uses."""
+    return draw_tree(recoding.hierarchy, published=recoding.cut(group).tolist(), title=title)
+
+
+def styles_of(hierarchy: Hierarchy, published: Collection[int] | None) -> dict[int, Style]:
+    """Return how each node is drawn: published, hidden below, or above what is published."""
+    if published is None:
+        return dict.fromkeys(range(len(hierarchy)), PLAIN)
+    styles: dict[int, Style] = {}
+    for node in range(len(hierarchy) - 1, -1, -1):
+        above = int(hierarchy.parent[node])
+        if node in published:
+            styles[node] = PUBLISHED
+        elif above >= 0 and styles[above] in (PUBLISHED, HIDDEN):
+            styles[node] = HIDDEN
+        else:
+            styles[node] = ABOVE if node >= hierarchy.n_leaves else HIDDEN
+    return styles
+
+
+def place_tree(
+    sheet: Drawing,
+    hierarchy: Hierarchy,
+    x: float,
+    y: float,
+    width: float,
+    *,
+    styles: Mapping[int, Style],
+    support_by_node: Mapping[int, int] | None = None,
+    level_height: float = LEVEL_HEIGHT,
+) -> dict[int, tuple[float, float]]:
+    """Draw a small tree from the top down; return the middle of each node's box.
+
+    The width is shared evenly by the leaves. Supports are written into the boxes.
+    """
+    column = width / max(hierarchy.n_leaves, 1)
+    height = BOX_HEIGHT + (10 if support_by_node else 0)
+    deepest = hierarchy.height
+    middle: dict[int, tuple[float, float]] = {}
+    for node in range(len(hierarchy)):
+        first, end = int(hierarchy.first_leaf[node]), int(hierarchy.end_leaf[node])
+        level = deepest if node < hierarchy.n_leaves else int(hierarchy.depth[node])
+        middle[node] = (x + column * (first + end) / 2, y + level * level_height + height / 2)
+    for node, above in enumerate(hierarchy.parent.tolist()):
+        if above >= 0:
+            sheet.line(
+                middle[above][0], middle[above][1] + height / 2, middle[node][0], middle[node][1]
+            )
+    for node in range(len(hierarchy)):
+        label = hierarchy.labels[node]
+        room = column * int(hierarchy.leaf_count[node]) - GAP
+        own = min(max(text_width(label, 13) + 22, 44.0), room)
+        note = "" if support_by_node is None else f"in {support_by_node[node]}"
+        left = middle[node][0] - own / 2
+        sheet.label_box(left, middle[node][1] - height / 2, own, height, label, styles[node], note=note)
+    return middle
+
+
+def legend(sheet: Drawing, x: float, y: float) -> None:
+    """Explain the three kinds of boxes."""
+    for style, text in (
+        (PUBLISHED, "published"),
+        (HIDDEN, "hidden below"),
+        (ABOVE, "above"),
+    ):
+        sheet.box(x, y - 11, 22, 13, style, radius=3)
+        sheet.text(x + 29, y, text, size=11.5, colour=MUTED)
+        x += 46 + text_width(text, 11.5)
+
+
+def _column(hierarchy: Hierarchy) -> float:
+    """Return how much room a leaf needs, so that its label and those above fit."""
+    widest = max(
+        text_width(label, 13) / int(count)
+        for label, count in zip(hierarchy.labels, hierarchy.leaf_count.tolist(), strict=True)
+    )
+    return max(widest + 22 + GAP, 66.0)
+
+
+def _in_words(hierarchy: Hierarchy, published: frozenset[int] | None) -> str:
+    said = f"{hierarchy.n_leaves:,} items in {len(hierarchy) - hierarchy.n_leaves:,} categories."
+    if published is not None:
+        said += f" {len(published):,} labels are published."
+    return said
+
+
+@dataclass
+class _Branch:
+    """A line of the summary: one node, or several siblings that share a line."""
+
+    label: str
+    nodes: tuple[int, ...]
+    depth: int
+    below: list[_Branch] = field(default_factory=list)
+
+    def lines(self) -> int:
+        return max(1, sum(branch.lines() for branch in self.below))
+
+
+def _draw_summary(hierarchy: Hierarchy, published: frozenset[int] | None, title: str) -> str:
+    roots = _opened(hierarchy)
+    columns = 1 + max(_deepest(branch) for branch in roots)
+    n_lines = sum(branch.lines() for branch in roots)
+    width = 2 * MARGIN + COLUMN_WIDTH * columns + 170
+    height = 62 + n_lines * LINE_HEIGHT + 34
+    sheet = Drawing(width, height, title=title, description=_in_words(hierarchy, published))
+    sheet.heading(MARGIN, 32, title)
+    styles = styles_of(hierarchy, published)
+    y = 54.0
+    for branch in roots:
+        _place_branch(sheet, hierarchy, branch, y, styles, published)
+        y += branch.lines() * LINE_HEIGHT
+    if published is not None:
+        legend(sheet, MARGIN, height - 16)
+    return sheet.svg()
+
+
+def _deepest(branch: _Branch) -> int:
+    return max([branch.depth, *(_deepest(below) for below in branch.below)])
+
+
+def _opened(hierarchy: Hierarchy) -> list[_Branch]:
+    """Return the roots, with the largest branches opened while lines are left."""
+    roots = _siblings(hierarchy, hierarchy.roots, 0, MOST_LINES)
+    closed = list(roots)
+    used = len(roots)
+    while closed:
+        branch = max(closed, key=lambda one: (_leaves(hierarchy, one), -one.nodes[0]))
+        closed.remove(branch)
+        if len(branch.nodes) > 1 or not hierarchy.children[branch.nodes[0]]:
+            continue
+        room = MOST_LINES - used + 1
+        if room < min(2, len(hierarchy.children[branch.nodes[0]])):
+            continue
+        share = max(3, room // 2) if branch.depth else room
+        branch.below = _siblings(
+            hierarchy, hierarchy.children[branch.nodes[0]], branch.depth + 1, min(share, room)
+        )
+        used += len(branch.below) - 1
+        closed += branch.below
+    return roots
+
+
+def _leaves(hierarchy: Hierarchy, branch: _Branch) -> int:
+    return sum(int(hierarchy.leaf_count[node]) for node in branch.nodes)
+
+
+def _siblings(hierarchy: Hierarchy, nodes: Collection[int], depth: int, most: int) -> list[_Branch]:
+    """Return one line a node; where there are too many, the smaller ones share the last."""
+    if len(nodes) <= most:
+        return [_Branch(hierarchy.labels[node], (node,), depth) for node in nodes]
+    by_size = sorted(nodes, key=lambda node: (-int(hierarchy.leaf_count[node]), node))
+    largest = set(by_size[: most - 1])
+    rest = tuple(node for node in nodes if node not in largest)
+    shown = [_Branch(hierarchy.labels[node], (node,), depth) for node in nodes if node in largest]
+    return [*shown, _Branch(f"and {len(rest):,} more", rest, depth)]
+
+
+def _place_branch(
+    sheet: Drawing,
+    hierarchy: Hierarchy,
+    branch: _Branch,
+    y: float,
+    styles: Mapping[int, Style],
+    published: frozenset[int] | None,
+) -> float:
+    """Draw a branch and what is below it; return the height of its middle."""
+    x = MARGIN + branch.depth * COLUMN_WIDTH
+    own = COLUMN_WIDTH - 40
+    middle = y + branch.lines() * LINE_HEIGHT / 2
+    top = y
+    for below in branch.below:
+        its_middle = _place_branch(sheet, hierarchy, below, top, styles, published)
+        sheet.curve(x + own, middle, x + COLUMN_WIDTH, its_middle, colour=RULE)
+        top += below.lines() * LINE_HEIGHT
+    style = styles[branch.nodes[0]] if len(branch.nodes) == 1 else PLAIN
+    sheet.label_box(x, middle - 11, own, 22, cut_to_width(branch.label, 12, own - 10), style, size=12)
+    if not branch.below:
+        told = _counted(hierarchy, branch, published)
+        if told:
+            sheet.text(x + own + 10, middle + 4, told, size=11.5, colour=MUTED)
+    return middle
+
+
+def _counted(hierarchy: Hierarchy, branch: _Branch, published: frozenset[int] | None) -> str:
+    leaves = _leaves(hierarchy, branch)
+    if branch.nodes[0] < hierarchy.n_leaves and len(branch.nodes) == 1:
+        return ""
+    items = f"{leaves:,} item{'s' if leaves > 1 else ''}"
+    if published is None:
+        return items
+    labels = sum(any(hierarchy.covers(top, node) for top in branch.nodes) for node in published)
+    if not labels:
+        return items
+    return f"{items}, {labels:,} label{'s' if labels > 1 else ''}"
