@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from .data import ROOT, Source
@@ -22,14 +21,14 @@ class Context:
     quick: bool = False
     reference_limit: float = 15.0
     """Seconds the count-tree path of aa may take before it counts as not finished."""
-    output: Path | None = None
-    """Where pictures go; the results of a quick run are written only where this says."""
 
     def source(self, name: str, **shape: int) -> Source:
         """Return data by name, tiny ones where the run is quick; `DataAbsent` if files lack."""
         if self.quick:
             if name == "POS shape":
                 return Source(name, min(shape.get("records", 400), 400), 60, shape.get("fan_out", 5))
+            if name == "modulo":
+                return Source("POS shape", 400, 20, 4)
             return Source("small", TINY_RECORDS)
         source = Source(name, **shape)
         source.check()

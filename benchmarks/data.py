@@ -41,7 +41,9 @@ def data_file(name: str) -> Path:
     """Return the path of a real file; `DataAbsent` where there is none."""
     path = data_folder() / name
     if not path.is_file():
-        raise DataAbsent(f"{name} is not here; put it into ../shared/data or the folder SETVEIL_DATA names")
+        raise DataAbsent(
+            f"{name} is not here; put it into ../shared/data or the folder SETVEIL_DATA names"
+        )
     return path
 
 
@@ -87,11 +89,12 @@ class Source:
             return _modulo(self.records or 10_000, self.items or 40, self.fan_out)
         return _from_files(self.name, self.records)
 
-    def sample(self) -> Source:
-        """Return a small source of the same kind, to warm up on."""
-        if self.name in ("small", "modulo"):
-            return self
-        return Source("small", 600)
+    def sample(self, k: int) -> Source:
+        """Return a small source of the same kind to warm up on, large enough for k."""
+        records = max(600, 3 * k)
+        if self.name == "modulo":
+            return Source("POS shape", records, 20, self.fan_out)
+        return Source("small", records)
 
 
 def _from_files(name: str, records: int | None) -> tuple[Any, Any]:

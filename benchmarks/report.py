@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+QUICK = "Quick run: tiny generated data stand in for all the data named here."
 Cell = str | int | float | bool | None
 
 
@@ -77,8 +78,8 @@ def is_true(what: str, measured: bool, *, quick: bool) -> Bar:
 def shown(cell: Cell) -> str:
     """Return a cell as text.
 
-    >>> shown(0.0491234), shown(12.3456), shown(1234.5), shown(True), shown(None), shown(515597)
-    ('0.0491', '12.3', '1,234', 'yes', '-', '515,597')
+    >>> shown(0.0491234), shown(0.000058), shown(12.3456), shown(1234.5), shown(515597), shown(True)
+    ('0.04912', '0.000058', '12.3', '1,234', '515,597', 'yes')
     """
     if cell is None:
         return "-"
@@ -92,7 +93,9 @@ def shown(cell: Cell) -> str:
             return f"{cell:,.0f}"
         if size >= 10:
             return f"{cell:.1f}"
-        return f"{cell:.2f}" if size >= 1 else f"{cell:.4f}"
+        if size >= 1:
+            return f"{cell:.2f}"
+        return f"{cell:.4g}" if size >= 1e-4 else f"{cell:.6f}".rstrip("0").rstrip(".")
     return cell
 
 
@@ -109,6 +112,7 @@ def _all_tables(report: Report) -> list[Table]:
 def as_text(report: Report) -> str:
     """Return the report for a terminal."""
     lines = [f"{report.name}: {report.title}"]
+    lines += [f"  {QUICK}"] if report.quick else []
     for table in _all_tables(report):
         if table.title:
             lines += ["", f"  {table.title}"]
@@ -132,6 +136,7 @@ def as_markdown(report: Report) -> str:
     where = environment()
     lines = [f"# {report.name}", "", f"{report.title}."]
     lines += ["", f"{where['cores']} cores, Python {where['python']}."]
+    lines += ["", QUICK] if report.quick else []
     for table in _all_tables(report):
         lines += ["", f"## {table.title}"] if table.title else []
         lines += ["", "| " + " | ".join(table.columns) + " |"]

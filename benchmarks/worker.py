@@ -7,6 +7,7 @@ the real input that is short counts as one more warm-up, and the median of those
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import resource
@@ -69,13 +70,13 @@ def run(spec: Spec) -> dict[str, Any]:
         return {"failed": "MemoryError"}
 
 
-def _guarantee(spec: Spec) -> Any:
-    from setveil.model.guarantees import LmDiversity, guarantee_from_dict
+def _guarantee(plain: Spec, data: Any) -> Any:
+    """Return the guarantee; sensitive items may be given as a rank, which `data` turn into labels."""
+    from setveil.model.guarantees import guarantee_from_dict
 
-    plain = dict(spec["guarantee"])
-    if plain["model"] == "lm" and isinstance(plain["sensitive"], int):
-        return lambda data: LmDiversity(plain["l"], plain["m"], frequent_labels(data, plain["sensitive"]))
-    return lambda data: guarantee_from_dict(plain)
+    if isinstance(plain.get("sensitive"), int):
+        plain = plain | {"sensitive": sorted(frequent_labels(data, plain["sensitive"]))}
+    return guarantee_from_dict(plain)
 
 
 def frequent_labels(data: Any, rank: int) -> frozenset[str]:
@@ -90,12 +91,11 @@ def _anonymize(spec: Spec) -> dict[str, Any]:
 
     source = Source(**spec["data"])
     options = dict(spec.get("options", {}))
-    guarantee_for = _guarantee(spec)
 
     def work(data: Any, hierarchy: Any) -> Any:
         return sv.anonymize(
             data,
-            guarantee_for(data),
+            _guarantee(spec["guarantee"], data),
             hierarchy=hierarchy,
             method=spec["method"],
             threads=spec.get("threads"),
@@ -104,11 +104,9 @@ def _anonymize(spec: Spec) -> dict[str, Any]:
         )
 
     if not spec.get("quick"):
-        sample = source.sample()
-        try:
-            work(*sample.load())
-        except sv.SetveilError:
-            pass  # a small sample may have no solution; its kernels are loaded all the same
+        # A small sample may have no solution; its kernels are loaded all the same.
+        with contextlib.suppress(sv.SetveilError):
+            work(*source.sample(spec["guarantee"].get("k", 0)).load())
     data, hierarchy = source.load()
     release, found = timed(lambda: work(data, hierarchy), runs=spec.get("runs", 3))
     found["peak_mb"] = peak_mb()
@@ -135,6 +133,24 @@ def _sweep(spec: Spec) -> dict[str, Any]:
     return found | {"peak_mb": peak_mb(), "points": result.as_dicts()}
 
 
+def _points(spec: Spec) -> dict[str, Any]:
+    """Ask for each point of a grid alone, each time from the data on."""
+    from setveil.sweep import sweep
+
+    small, tree = Source("small", 300).load()
+    sweep(small, tree, [2, 5], [1, 2, 3])
+    data, hierarchy = Source(**spec["data"]).load()
+    points = []
+    for k in spec["ks"]:
+        for m in spec["ms"]:
+            alone, found = timed(
+                lambda k=k, m=m: sweep(data, hierarchy, [k], [m]),  # type: ignore[misc]
+                runs=spec.get("runs", 3),
+            )
+            points.append(alone.as_dicts()[0] | {"alone_seconds": found["seconds"]})
+    return {"points": points}
+
+
 def _find_rare(spec: Spec) -> dict[str, Any]:
     from setveil.engines.local import LocalEngine
     from setveil.kernels.rare import find_rare
@@ -149,7 +165,7 @@ def _find_rare(spec: Spec) -> dict[str, Any]:
         return lambda: find_rare(*rows, engine.hierarchy.n_leaves, k, m, 0, threads)
 
     source = Source(**spec["data"])
-    searched(source.sample())()
+    searched(source.sample(k))()
     (sets, _), found = timed(searched(source), runs=spec.get("runs", 3))
     return found | {"peak_mb": peak_mb(), "sets": len(sets)}
 
@@ -157,6 +173,7 @@ def _find_rare(spec: Spec) -> dict[str, Any]:
 TASKS: dict[str, Callable[[Spec], dict[str, Any]]] = {
     "anonymize": _anonymize,
     "sweep": _sweep,
+    "points": _points,
     "find_rare": _find_rare,
 }
 

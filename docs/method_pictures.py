@@ -106,7 +106,7 @@ def record_list(
     rows: Sequence[Sequence[str]],
     *,
     names: Sequence[str] = (),
-    marked: Callable[[Sequence[str]], Collection[str]] = lambda row: (),
+    marked: Callable[[Sequence[str]], Collection[str]] = lambda _row: (),
     style: Style = PLAIN,
     step: float = 29,
 ) -> None:
@@ -128,7 +128,7 @@ def both(*labels: str) -> Callable[[Sequence[str]], Collection[str]]:
 def aa() -> str:
     """Apriori anonymization: sizes one after the other, each on the cut left by the one before."""
     sheet = Drawing(
-        900,
+        940,
         334,
         title="aa: small sets first",
         description="No single item is rare. The pair a1, a2 is in one record, so both become A.",
@@ -137,21 +137,21 @@ def aa() -> str:
     hierarchy = ENGINE.hierarchy
     leaves = range(hierarchy.n_leaves)
     pair = [NODE["a1"], NODE["a2"]]
-    sheet.heading(24, 34, "Records, k = 2, m = 2")
+    sheet.heading(24, 34, "k = 2, m = 2")
     record_list(sheet, 24, 78, rows, names=names, marked=both("a1", "a2"))
-    sheet.lines(24, 226, [f"{{a1, a2}} is in {supports([pair])[0]} record: rare."], colour=VERMILION)
-    sheet.heading(214, 34, "Single items: none is rare", number="1")
+    sheet.lines(24, 226, [f"{{a1, a2}}: {supports([pair])[0]} record, rare."], colour=VERMILION)
+    sheet.heading(214, 34, "Single items: none is rare", number="1.")
     found = styles_of(hierarchy, leaves)
     place_tree(sheet, hierarchy, 206, 56, 320, styles=found, support_by_node=support_by_node())
-    sheet.lines(214, 272, ["Every published label is in at least 2", "records. Nothing has to rise."])
-    sheet.heading(560, 34, "Pairs: {a1, a2} rises to A", number="2")
+    sheet.lines(214, 272, ["Every item is in at least 2 records.", "Nothing has to rise."])
+    sheet.heading(560, 34, "Pairs: {a1, a2} rises to A", number="2.")
     cut = Recoding.from_cut(hierarchy, [NODE["A"], NODE["b1"], NODE["b2"]])
     after = styles_of(hierarchy, cut.cut().tolist()) | dict.fromkeys(pair, RARE)
     place_tree(sheet, hierarchy, 552, 56, 320, styles=after, support_by_node=support_by_node())
     x = 560.0
     for row in (recoded(row, cut) for row in rows):
-        x = chips(sheet, x, 280, row, style=PUBLISHED) + 9 if x < 700 else x
-    sheet.lines(560, 312, [f"Two of the four published records. NCP {float(loss_of(cut)):.4f}."])
+        x = chips(sheet, x, 280, row, style=PUBLISHED) + 8
+    sheet.lines(560, 312, [f"The four published records. NCP {float(loss_of(cut)):.4f}."])
     return sheet.svg()
 
 
@@ -163,7 +163,7 @@ def da() -> str:
         780,
         372,
         title="da: one count-tree, one walk",
-        description="The leaves of the count-tree in preorder, with supports. The first rare one is repaired.",
+        description="Leaves of the count-tree in preorder, with supports. The rare one is repaired.",
     )
     sheet.heading(24, 34, "The count-tree's leaves, most frequent nodes first")
     looks = {"fine": PUBLISHED, "rare": RARE, "skipped": HIDDEN}
@@ -190,8 +190,13 @@ def da() -> str:
     sheet.lines(
         560,
         112,
-        ["The cheapest raising that", "brings the pair to 2 records.", "From now on a1 and a2 are"]
-        + ["out of force: paths with", "them are passed over."],
+        [
+            "The cheapest raising that",
+            "brings the pair to 2 records.",
+            "From now on a1 and a2 are",
+            "out of force: paths with",
+            "them are passed over.",
+        ],
     )
     sheet.lines(560, 226, ["Published:"], colour=INK)
     chips(sheet, 560, 252, [LABELS[node] for node in outcome.recoding.cut().tolist()], style=PUBLISHED)
@@ -215,7 +220,7 @@ def oa() -> str:
         780,
         430,
         title="oa: climb the lattice of cuts",
-        description="The five cuts. The lowest breaks the promise; the cheapest of those that hold is taken.",
+        description="The five cuts. The lowest breaks the promise; the cheapest that holds is taken.",
     )
     sheet.heading(24, 34, "The five cuts; upwards, more is generalized")
     middle: dict[frozenset[int], tuple[float, float]] = {}
@@ -223,9 +228,9 @@ def oa() -> str:
         for place, cut in enumerate(cuts):
             x = 390 + (place - (len(cuts) - 1) / 2) * 270
             middle[cut] = (x, 380 - level * 102)
-    for cut in middle:
+    for cut, (x1, y1) in middle.items():
         for above in next_cuts(hierarchy, cut):
-            (x1, y1), (x2, y2) = middle[cut], middle[above]
+            x2, y2 = middle[above]
             sheet.line(x1, y1 - 26, x2, y2 + 26)
     valid = [cut for cut in middle if _holds(cut)]
     best = min(valid, key=lambda cut: loss_of(Recoding.from_cut(hierarchy, sorted(cut))))
@@ -262,9 +267,9 @@ def lra() -> str:
         description="The records in Gray order, cut into two chunks that are anonymized one by one.",
     )
     bits = list(reversed(LABELS[: ENGINE.hierarchy.n_leaves]))
-    sheet.heading(24, 34, "Sort by Gray code", number="1")
-    sheet.heading(318, 34, "Cut into chunks", number="2")
-    sheet.heading(548, 34, "A cut for each chunk", number="3")
+    sheet.heading(24, 34, "Sort by Gray code", number="1.")
+    sheet.heading(318, 34, "Cut into chunks", number="2.")
+    sheet.heading(548, 34, "A cut for each chunk", number="3.")
     for column, label in enumerate(bits):
         sheet.text(88 + 38 * column, 68, label, size=12, colour=MUTED, anchor="middle")
     sheet.text(252, 68, "rank", size=12, colour=MUTED, anchor="middle")
@@ -293,8 +298,8 @@ def lra() -> str:
         24,
         278,
         [
-            "Chunks as small as these have to give up much. With thousands of records, an item that is rare in one",
-            "chunk may stay as it is in another. Published in sorted order: the Gray order itself would leak.",
+            "Chunks as small as these have to give up much. With thousands of records, an item that is",
+            "rare in one chunk may stay as it is in another. It is published sorted: Gray order leaks.",
         ],
     )
     return sheet.svg()
@@ -314,7 +319,7 @@ def vpa() -> str:
     rows = rows_as_labels()
     names = ["t1", "t2", "t3", "t4"]
     for part, (x, name) in enumerate(((24, "A"), (282, "B"))):
-        sheet.heading(x, 34, f"Part {part + 1}: items under {name}", number=str(1))
+        sheet.heading(x, 34, f"Items under {name} alone", number=f"{part + 1}.")
         sheet.box(x, 50, 236, 240, Style("#ffffff", RULE, INK))
         kept = {LABELS[leaf] for leaf, own in enumerate(part_of_leaf) if own == part}
         seen = [[label for label in row if label in kept] for row in rows]
@@ -325,14 +330,18 @@ def vpa() -> str:
         chips(sheet, x + 14, 248, [LABELS[node] for node in nodes], style=CHOSEN)
         sheet.text(x + 14, 274, "is committed" if part == 0 else "stay", size=12.5, colour=MUTED)
     sheet.line(524, 170, 556, 170, colour=MUTED, arrow=True)
-    sheet.heading(572, 34, "All items, cuts kept", number="2")
+    sheet.heading(572, 34, "All items, cuts kept", number="3.")
     after = [recoded(row, outcome.recoding) for row in rows]
     record_list(sheet, 572, 80, after, names=names, style=PUBLISHED)
     sheet.lines(
         572,
         218,
-        ["Only sets that reach over", "both parts are left to check,", "on a smaller domain."]
-        + [f"Repairs needed here: {outcome.figures['repairs']}."],
+        [
+            "Only sets that reach over",
+            "both parts are left to check,",
+            "on a smaller domain.",
+            f"Repairs needed here: {outcome.figures['repairs']}.",
+        ],
     )
     return sheet.svg()
 
@@ -380,8 +389,8 @@ def partition_picture() -> str:
         24,
         364,
         [
-            "Every part publishes one set, which at least k records share. A node is split only where that stays so;",
-            "the split that saves most loss is tried first.",
+            "Every part publishes one set, which at least k records share. A node is split only where",
+            "that stays so; the split that saves most loss is tried first.",
         ],
     )
     return sheet.svg()
@@ -407,9 +416,9 @@ def optimal_picture() -> str:
         900,
         372,
         title="optimal: every rare set is a clause, and the bound meets the best cut",
-        description="Rare sets give clauses over the inner nodes. The lower bound rises to the cost of a valid cut.",
+        description="Rare sets give clauses. The lower bound rises to the cost of a valid cut.",
     )
-    sheet.heading(24, 34, "Rare sets of the finest cut", number="1")
+    sheet.heading(24, 34, "Rare sets", number="1.")
     for place, (nodes, support) in enumerate(
         zip(found.sets.tolist(), found.support.tolist(), strict=True)
     ):
@@ -422,7 +431,7 @@ def optimal_picture() -> str:
         sheet.text(
             24, y + 46, " + ".join(f"z({LABELS[p]})" for p in parents) + " ≥ 1", size=12.5, colour=GREEN
         )
-    sheet.heading(250, 34, "Cheapest z that satisfies all clauses", number="2")
+    sheet.heading(250, 34, "Cheapest z for all clauses", number="2.")
     styles = styles_of(hierarchy, outcome.recoding.cut().tolist())
     place_tree(sheet, hierarchy, 242, 60, 320, styles=styles, support_by_node=support_by_node())
     first = hierarchy.n_leaves
@@ -431,10 +440,10 @@ def optimal_picture() -> str:
     costs = [
         f"{LABELS[first + column]} {cost}" for column, cost in enumerate(search.model.coefficients)
     ]
-    sheet.text(250, 282, "    ".join(told), size=12.5, colour=GREEN)
+    sheet.text(250, 282, ", ".join(told), size=12.5, colour=GREEN)
     sheet.lines(250, 308, ["Added cost, in integers: " + ", ".join(costs) + "."])
     sheet.lines(250, 328, ["z of a node means: published at it or above."])
-    sheet.heading(610, 34, "The bound closes the gap", number="3")
+    sheet.heading(610, 34, "The bound closes the gap", number="3.")
     left, bottom, top, right = 656.0, 282.0, 80.0, 868.0
     history: list[tuple[int, int | None]] = search.__dict__["history"]
     most = max(best or 0 for _, best in history)
@@ -447,9 +456,7 @@ def optimal_picture() -> str:
     step = (right - left) / (len(history) + 0.4)
     line_y = height(most)
     sheet.line(left, line_y, right, line_y, colour=GREEN, weight=2.4)
-    sheet.text(
-        right, line_y - 9, f"valid cut: {most} of {whole}", size=12.5, colour=GREEN, anchor="end"
-    )
+    sheet.text(left + 8, line_y - 15, f"valid cut: {most} of {whole}", size=12.5, colour=GREEN)
     before: tuple[float, float] | None = None
     for round_number, (bound, _) in enumerate(history):
         x, y = left + step * (round_number + 0.55), height(bound)
@@ -459,15 +466,19 @@ def optimal_picture() -> str:
     for round_number, (bound, _) in enumerate(history):
         x, y = left + step * (round_number + 0.55), height(bound)
         sheet.label_box(x - 15, y - 13, 30, 26, str(bound), PUBLISHED)
-        sheet.text(x, bottom + 20, f"LP {round_number + 1}", size=12, colour=MUTED, anchor="middle")
+        sheet.text(x, bottom + 28, f"LP {round_number + 1}", size=12, colour=MUTED, anchor="middle")
     sheet.text(left - 6, height(0) + 4, "0", size=12, colour=MUTED, anchor="end")
     sheet.text(left - 6, line_y + 4, str(most), size=12, colour=MUTED, anchor="end")
-    sheet.lines(610, 328, [f"Bound = cost: proven, NCP {float(Fraction(most, whole)):.4f}."])
-    sheet.box(24, 252, 196, 84, REMARK)
+    sheet.lines(610, 340, [f"Bound = cost: proven, NCP {float(Fraction(most, whole)):.4f}."])
+    sheet.box(24, 258, 206, 74, REMARK)
     sheet.lines(
         36,
         280,
-        ["Clauses are found as they", "are needed; two suffice for", "this tree's five cuts."],
+        [
+            "Clauses are found as they",
+            f"are needed: {len(search.model.clauses)} were enough",
+            "for this tree's five cuts.",
+        ],
         colour=INK,
     )
     return sheet.svg()

@@ -1,0 +1,249 @@
+"""The reference, page by page, from the registry, the command line and the docstrings."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import typer.main
+
+import setveil
+from setveil import errors
+from setveil.cli.main import app
+from setveil.registry import DEFAULT_BY_MODEL, METHODS, MethodRecord
+
+MADE = "<!-- Made by `make docs`; do not edit. -->\n"
+
+
+def cell(text: object) -> str:
+    """Return text fit for a cell of a table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a Markdown table."""
+    titles = list(head)
+    lines = [f"| {' | '.join(titles)} |", f"|{' --- |' * len(titles)}"]
+    lines += [f"| {' | '.join(cell(value) for value in row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def methods_page() -> str:
+    """Return the table of methods and their options."""
+    head = ("method", "title", "guarantees", "recoding", "loss", "asks for")
+    rows = [
+        (
+            f"[{record.key}](../methods/{record.key}.md)",
+            record.title,
+            ", ".join(f"`{model}`" for model in record.guarantees),
+            record.recoding,
+            "proven least" if record.exact else "heuristic",
+            "records" if record.needs_rows else "counts only",
+        )
+        for record in METHODS
+    ]
+    defaults = [(f"`{model}`", f"`{key}`") for model, key in DEFAULT_BY_MODEL.items()]
+    options = "\n".join(_options(record) for record in METHODS)
+    return (
+        f"{MADE}\n# Methods\n\n{table(head, rows)}\n"
+        "`km` is k^m-anonymity, `km-negative` the same with negative knowledge, `k` is k-anonymity of "
+        "whole\nrecords, `lm` is l^m-diversity. Without `--method` these are taken:\n\n"
+        f"{table(('guarantee', 'method'), defaults)}\n{options}"
+    )
+
+
+def _options(record: MethodRecord) -> str:
+    text = f"## {record.key}\n\n{record.title}. Source: {record.paper}.\n\n"
+    if not record.options:
+        return text + "It has no options of its own.\n"
+    rows = [
+        (
+            f"`{option.name}`",
+            f"`{option.flag}`",
+            "none" if option.default is None else f"`{option.default}`",
+            option.help + (f"; one of {', '.join(option.allowed)}" if option.allowed else ""),
+        )
+        for option in record.options
+    ]
+    return text + table(("in Python", "on the command line", "default", "meaning"), rows)
+
+
+def commands_page() -> str:
+    """Return every command with its arguments and options."""
+    root: Any = typer.main.get_command(app)
+    parts = [f"{MADE}\n# Commands\n\n{root.help}\n"]
+    parts.append(
+        "Results go to stdout, progress and notices to stderr. `--json` prints the result as one JSON "
+        "object.\nThe ways a command can end are listed in [exit codes](exit-codes.md).\n"
+    )
+    parts += [_command(name, command) for name, command in _commands("setveil", root)]
+    return "\n".join(parts)
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    below = getattr(command, "commands", None)
+    if below is None:
+        yield name, command
+        return
+    for key, child in below.items():
+        yield from _commands(f"{name} {key}", child)
+
+
+def _command(name: str, command: Any) -> str:
+    arguments = [param for param in command.params if param.param_type_name == "argument"]
+    options = [param for param in command.params if param.param_type_name == "option"]
+    words = " ".join(param.metavar or param.name.upper() for param in arguments)
+    text = f"## {name}\n\n{inspect.cleandoc(command.help)}\n\n```text\n{name} {words}".rstrip()
+    text += " [OPTIONS]\n```\n\n"
+    if command.epilog:
+        examples = command.epilog.split(":", 1)[1]
+        lines = [line.strip() for line in examples.split("    ") if line.strip()]
+        text += "```text\n" + "\n".join(lines) + "\n```\n\n"
+    rows = [(f"`{param.metavar or param.name.upper()}`", _sentence(param.help)) for param in arguments]
+    rows += [(_spelled(param), _sentence(param.help) + _default(param)) for param in options]
+    return text + table(("option", "meaning"), rows)
+
+
+def _spelled(param: Any) -> str:
+    return ", ".join(f"`{name}`" for name in (*param.opts, *param.secondary_opts))
+
+
+def _sentence(text: str | None) -> str:
+    told = (text or "").strip().rstrip(".")
+    return told
+
+
+def _default(param: Any) -> str:
+    shown = isinstance(param.default, str | int) and not isinstance(param.default, bool)
+    return f" (default `{param.default}`)" if shown else ""
+
+
+FUNCTIONS = (
+    ("setveil", "anonymize"),
+    ("setveil", "publish"),
+    ("setveil.api", "audit"),
+    ("setveil.api", "measure"),
+    ("setveil.sweep", "sweep"),
+    ("setveil", "read_transactions"),
+    ("setveil", "read_records"),
+    ("setveil", "read_hierarchy"),
+    ("setveil", "from_frame"),
+    ("setveil", "to_arrow"),
+    ("setveil.model.build", "balanced"),
+    ("setveil.model.build", "from_paths"),
+    ("setveil.model.build", "from_prefixes"),
+    ("setveil.model.build", "from_intervals"),
+    ("setveil.model.build", "flat"),
+    ("setveil.model.build", "learned"),
+    ("setveil.report.tree_picture", "draw_tree"),
+)
+CLASSES = (
+    "KmAnonymity",
+    "KAnonymity",
+    "LmDiversity",
+    "Transactions",
+    "Hierarchy",
+    "Layout",
+    "Release",
+    "Publication",
+    "Verdict",
+    "Job",
+    "Watch",
+)
+
+
+def python_page() -> str:
+    """Return the public functions and classes with their docstrings."""
+    parts = [f"{MADE}\n# Python\n\nFunctions for the verbs, frozen dataclasses for the nouns.\n"]
+    parts.append("## Functions\n")
+    for module, name in FUNCTIONS:
+        home = importlib_get(module)
+        function = getattr(home, name)
+        shown = "setveil" if module == "setveil.api" else module
+        parts.append(f"### {shown}.{name}\n\n```text\n{_signature(name, function)}\n```\n")
+        parts.append(f"```text\n{inspect.cleandoc(function.__doc__)}\n```\n")
+    parts.append("## Classes\n")
+    for name in CLASSES:
+        kind = getattr(setveil, name)
+        parts.append(f"### setveil.{name}\n\n```text\n{inspect.cleandoc(kind.__doc__)}\n```\n")
+        members = list(_members(kind))
+        if members:
+            parts.append(table(("member", "meaning"), members))
+    return "\n".join(parts)
+
+
+def importlib_get(module: str) -> Any:
+    """Import a module by name."""
+    import importlib
+
+    return importlib.import_module(module)
+
+
+def _signature(name: str, function: Any) -> str:
+    """Return names and defaults, one a line where they are many; types are in the code."""
+    words: list[str] = []
+    starred = False
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            words.append("*")
+            starred = True
+        word = f"**{parameter.name}" if parameter.kind is parameter.VAR_KEYWORD else parameter.name
+        if parameter.default is not parameter.empty:
+            word += f"={parameter.default!r}"
+        words.append(word)
+    line = f"{name}({', '.join(words)})"
+    if len(line) <= 90:
+        return line
+    return f"{name}(\n    " + ",\n    ".join(words) + ",\n)"
+
+
+def _members(kind: Any) -> Iterator[tuple[str, str]]:
+    for name, member in vars(kind).items():
+        if name.startswith("_"):
+            continue
+        plain = getattr(member, "__func__", getattr(member, "fget", getattr(member, "func", member)))
+        text = getattr(plain, "__doc__", None)
+        if text is None or not callable(plain):
+            continue
+        called = (
+            not isinstance(member, property)
+            and hasattr(member, "__get__")
+            and not hasattr(member, "func")
+        )
+        yield f"`{name}{'()' if called else ''}`", inspect.cleandoc(text).split("\n\n")[0]
+
+
+def exit_codes_page() -> str:
+    """Return the exit codes, from the exceptions that carry them."""
+    rows: list[tuple[object, str, str]] = [
+        (0, "", "done; for `audit`: the promise holds"),
+        (1, "", "`audit` only: the promise does not hold"),
+    ]
+    rows += [
+        (kind.exit_code, f"`{kind.__name__}`", inspect.cleandoc(kind.__doc__ or ""))
+        for kind in _error_kinds(errors.SetveilError)
+    ]
+    rows += [(141, "", "whoever read the output has gone"), (143, "", "terminated by the system")]
+    ranked = sorted(rows, key=lambda row: int(str(row[0])))
+    return (
+        f"{MADE}\n# Exit codes\n\n{table(('code', 'exception', 'meaning'), ranked)}\n"
+        "A message reads `error[code] file:line: what is wrong. What to do.` All faults of a file are "
+        "told at once,\nthe first twenty of a kind. After an error nothing has been written. With `--json` "
+        "the same stands on stdout\nas an object with `error`, `exit_code` and `problems`.\n"
+    )
+
+
+def _error_kinds(kind: type[Any]) -> Iterator[type[Any]]:
+    for below in kind.__subclasses__():
+        if below.__module__ == errors.__name__:
+            yield below
+            yield from _error_kinds(below)
+
+
+PAGES = {
+    "methods": methods_page,
+    "commands": commands_page,
+    "python": python_page,
+    "exit-codes": exit_codes_page,
+}
