@@ -108,8 +108,10 @@ def _anonymize(spec: Spec) -> dict[str, Any]:
         with contextlib.suppress(sv.SetveilError):
             work(*source.sample(spec["guarantee"].get("k", 0)).load())
     data, hierarchy = source.load()
+    before = peak_mb()
     release, found = timed(lambda: work(data, hierarchy), runs=spec.get("runs", 3))
     found["peak_mb"] = peak_mb()
+    found["added_mb"] = round(found["peak_mb"] - before, 1)
     found["ncp"] = float(release.losses["ncp"])
     found["labels"] = len(release.labels)
     found["complete"] = release.complete

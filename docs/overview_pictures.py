@@ -44,7 +44,7 @@ def before_after() -> str:
         1000,
         412,
         title="Before and after: 3^2-anonymity",
-        description="Beer, cider and wine are published as alcohol; then every pair is in 3 baskets or none.",
+        description="Beer, cider and wine are published as alcohol; each pair is in 3 baskets or none.",
     )
     sheet.heading(24, 36, "Before")
     sheet.heading(286, 36, "What is published")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -110,8 +111,7 @@ def _spelled(param: Any) -> str:
 
 
 def _sentence(text: str | None) -> str:
-    told = (text or "").strip().rstrip(".")
-    return told
+    return (text or "").strip().rstrip(".")
 
 
 def _default(param: Any) -> str:
@@ -158,7 +158,7 @@ def python_page() -> str:
     parts = [f"{MADE}\n# Python\n\nFunctions for the verbs, frozen dataclasses for the nouns.\n"]
     parts.append("## Functions\n")
     for module, name in FUNCTIONS:
-        home = importlib_get(module)
+        home = importlib.import_module(module)
         function = getattr(home, name)
         shown = "setveil" if module == "setveil.api" else module
         parts.append(f"### {shown}.{name}\n\n```text\n{_signature(name, function)}\n```\n")
@@ -171,13 +171,6 @@ def python_page() -> str:
         if members:
             parts.append(table(("member", "meaning"), members))
     return "\n".join(parts)
-
-
-def importlib_get(module: str) -> Any:
-    """Import a module by name."""
-    import importlib
-
-    return importlib.import_module(module)
 
 
 def _signature(name: str, function: Any) -> str:
@@ -229,8 +222,8 @@ def exit_codes_page() -> str:
     return (
         f"{MADE}\n# Exit codes\n\n{table(('code', 'exception', 'meaning'), ranked)}\n"
         "A message reads `error[code] file:line: what is wrong. What to do.` All faults of a file are "
-        "told at once,\nthe first twenty of a kind. After an error nothing has been written. With `--json` "
-        "the same stands on stdout\nas an object with `error`, `exit_code` and `problems`.\n"
+        "told at once,\nthe first twenty of a kind. After an error nothing has been published. With "
+        "`--json` the same\nstands on stdout as an object with `error`, `exit_code` and `problems`.\n"
     )
 
 

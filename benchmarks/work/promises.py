@@ -41,7 +41,7 @@ def _measured(
 
 def negative(context: Context) -> Report:
     """Prove optima where an attacker may also know what is absent."""
-    rows, hold = _measured(context, {"model": "km", "k": 5, "negative": True}, (1, 2))
+    rows, hold = _measured(context, {"model": "km", "k": 5, "negative": True}, (1, 2, 3))
     return Report(
         "negative",
         "Optimal against negative knowledge, k=5",

@@ -48,7 +48,7 @@ def run(context: Context) -> Report:
             f"the sweep takes {whole['seconds']:.2f} s, its data bound and indexed once; the dearest "
             f"point alone {dearest['alone_seconds']:.2f} s (k={dearest['k']}, m={dearest['m']}), and "
             f"{usual['seconds']:.2f} s by setveil.anonymize, which publishes too; all alone "
-            f" {sum(point['alone_seconds'] for point in alone['points']):.2f} s.",
+            f"{sum(point['alone_seconds'] for point in alone['points']):.2f} s.",
         ),
         quick,
     )

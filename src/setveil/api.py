@@ -138,7 +138,12 @@ class Publication:
 
 
 def publish(
-    release: Release, path: StrPath, *, force: bool = False, format: str | None = None
+    release: Release,
+    path: StrPath,
+    *,
+    force: bool = False,
+    format: str | None = None,
+    csv_safe: bool = False,
 ) -> Publication:
     """Write a release, audit the written bytes, and put it into place in one step.
 
@@ -152,6 +157,9 @@ def publish(
         Replace a release that is there.
     format
         One of the formats of `model.layout`; by default the one the data came in.
+    csv_safe
+        Write no CSV data file with labels that a spreadsheet would run as formulas: JSON lines
+        instead, or an error where the format is given.
     """
     from .audit import audit_folder
     from .io.releases import (
@@ -167,12 +175,15 @@ def publish(
     from .io.write import data_file_name, write_data
     from .release.documents import certificate, private_audit, private_recoding, published_paths
 
-    layout, format_notices = publishing_layout(release, format)
+    layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe)
+    published = published_paths(release)
+    if csv_safe:
+        format_notices += _told_of_formulas(published)
     notices = (*release.notices, *format_notices, *check_destination(path, force=force))
     with Staging(path, force=force) as staging:
         data_file = data_file_name(layout)
         data_sha256 = staging.write(data_file, lambda file: write_data(release.published, layout, file))
-        paths = hierarchy_document(published_paths(release))
+        paths = hierarchy_document(published)
         hierarchy_sha256 = staging.write(HIERARCHY, lambda file: file.write(paths))
         public = json_document(
             certificate(
@@ -226,32 +237,46 @@ def _promises(audited: Guarantee, asked: Guarantee) -> bool:
     return audited == asked
 
 
-def publishing_layout(release: Release, format: str | None = None) -> tuple[Layout, tuple[str, ...]]:
-    """Return the layout a release is written in, and a notice where it is not the one it came in."""
-    from .io.write import cannot_hold
+def publishing_layout(
+    release: Release, format: str | None = None, *, csv_safe: bool = False
+) -> tuple[Layout, tuple[str, ...]]:
+    """Return the layout a release is written in, and notices where it is not the one it came in.
+
+    A table that its format cannot hold becomes JSON lines of labels ``column=value``.
+    """
+    from .io.write import cannot_hold, formulas_in
 
     own = release.layout or Layout("jsonl")
     if format is not None and format not in FORMATS:
         raise UsageError(f"unknown format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
     table = own.format == "table"
-    if format is not None and (format == "table") != table:
+    if (format == "table" and not table) or (table and format not in (None, "table", "jsonl")):
         raise UsageError(
-            "a table is published as a table, and nothing else as one.",
+            "a table is published as a table or as JSON lines, and nothing else as a table.",
             f"Leave the format out ({own.format}).",
             code="format",
         )
     layout = own if format in (None, own.format) else Layout(format or own.format)
     reason = cannot_hold(release.published, layout)
+    what = f"the format {layout.format} cannot hold the release: {reason}"
+    if reason is None and csv_safe:
+        reason = formulas_in(release.published, layout)
+        what = f"the format {layout.format} is not safe to open: {reason}"
     if reason is None:
         return layout, ()
-    if format is not None or table:
-        raise DataError(
-            f"the format {layout.format} cannot hold the release: {reason}",
-            "Choose another separator." if table else "Choose another format, such as jsonl.",
-            code="format-cannot-hold",
-        )
-    notice = f"published as JSON lines: the format {layout.format} cannot hold the release ({reason})"
-    return Layout("jsonl", gzip=layout.gzip), (notice,)
+    if format is not None:
+        raise DataError(what, "Choose another format, such as jsonl.", code="format-cannot-hold")
+    labelled = ", with labels column=value" if table else ""
+    return Layout("jsonl", gzip=layout.gzip), (f"published as JSON lines{labelled}: {what}",)
+
+
+def _told_of_formulas(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Tell that hierarchy.csv holds labels that a spreadsheet would run; the audit needs them as is."""
+    from .io.spelling import is_formula
+
+    if not any(is_formula(label) for path in paths for label in path):
+        return ()
+    return ("hierarchy.csv holds labels that a spreadsheet would run as formulas: read it as text.",)
 
 
 def audit(

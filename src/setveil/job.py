@@ -31,8 +31,11 @@ from .progress import Watch
 from .registry import MethodRecord, default_method, method
 from .release.release import ObjectiveValue, Release, Seal
 
-MOST_PAIRS = 10**11
-"""Above this many pairs inside records no method can look at them all; refused at once."""
+MOST_SETS = {2: 10**11, 3: 10**13}
+"""Above this many sets of so many items inside records no method can look at them; refused at once.
+
+Larger sets are looked at only where their parts are common, so their number says little.
+"""
 
 
 @dataclass(frozen=True)
@@ -267,14 +270,21 @@ def _check_size(transactions: Transactions, guarantee: Guarantee) -> None:
             "Lower k, or publish more records together.",
             code="too-few-records",
         )
-    lengths = transactions.length_by_record.astype(object)
-    pairs = int((lengths * (lengths - 1) // 2).sum())
-    if getattr(guarantee, "m", 1) >= 2 and pairs > MOST_PAIRS:
-        raise ResourceLimit(
-            f"the records hold {pairs:,} pairs of items, too many to look at.",
-            "Lower m to 1, or split the longest records.",
-            code="too-many-itemsets",
-        )
+    _check_work(transactions, getattr(guarantee, "m", 1))
+
+
+def _check_work(transactions: Transactions, m: int) -> None:
+    """Refuse records so long that their itemsets cannot be looked at."""
+    lengths = transactions.length_by_record
+    for size, most in MOST_SETS.items():
+        sets = sum(_choose(n, size) * times for n, times in _histogram(lengths))
+        if m >= size and sets > most:
+            raise ResourceLimit(
+                f"the records hold {sets:,} sets of {size} items, more than can be looked at "
+                f"({most:,}); the longest record has {int(lengths.max()):,} items.",
+                f"Lower m to {size - 1}, or split or leave out the longest records.",
+                code="too-many-itemsets",
+            )
 
 
 def _exact_weights(weights: Mapping[str, Fraction | int | float] | None) -> dict[str, Fraction]:

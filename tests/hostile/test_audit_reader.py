@@ -7,13 +7,15 @@ import io
 import json
 import os
 import socket
+import subprocess
+import sys
 import zlib
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from setveil.audit import read_release
+from setveil.audit import formats, parquet_child, read_release
 from setveil.audit.reader import unpack
 from setveil.errors import DataError, FileSystemError, HierarchyError, ResourceLimit
 from tests.unit.audit.folders import ROWS, data_bytes, packed, spelled, write_folder
@@ -209,6 +211,52 @@ def test_parquet_with_spare_bytes_is_refused(tmp_path):
     stuffed = content[:-footer] + b"message" + content[-footer:]
     found = problem(write_folder(tmp_path / "r", "parquet", data=stuffed))
     assert found.code == "parquet"
+
+
+def test_damaged_parquet_is_refused_and_ends_no_process(tmp_path):
+    """Any damaged byte of the footer is refused or harmless; the native reader may abort on some."""
+    content = data_bytes("parquet")
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    refused = 0
+    for place in range(footer, len(content) - 8, max((len(content) - 8 - footer) // 12, 1)):
+        damaged = content[:place] + bytes([content[place] ^ 0x5A]) + content[place + 1 :]
+        try:
+            read_release(write_folder(tmp_path / str(place), "parquet", data=damaged))
+        except (DataError, ResourceLimit) as error:
+            refused += error.problems[0].file == "data.parquet"
+    assert refused >= 3
+
+
+def test_a_parquet_reader_that_aborts_is_bad_data(tmp_path, monkeypatch):
+    child = tmp_path / "child.py"
+    child.write_text("import os, sys\nsys.stdin.buffer.read()\nos.abort()\n")
+    monkeypatch.setattr(parquet_child, "__file__", str(child))
+    found = problem(write_folder(tmp_path / "r", "parquet"))
+    assert (found.code, found.file) == ("parquet", "data.parquet")
+
+
+@pytest.mark.parametrize("program", ["sys.stdout.write('no arrow')", "os.environ.clear()"])
+def test_a_parquet_reader_that_says_nonsense_is_bad_data(tmp_path, monkeypatch, program):
+    child = tmp_path / "child.py"
+    child.write_text(f"import os, sys\nsys.stdin.buffer.read()\n{program}\n")
+    monkeypatch.setattr(parquet_child, "__file__", str(child))
+    assert problem(write_folder(tmp_path / "r", "parquet")).code == "parquet"
+
+
+def test_a_parquet_table_that_is_too_large(monkeypatch):
+    monkeypatch.setattr(formats, "LARGEST_BYTES", 20)
+    with pytest.raises(ResourceLimit) as caught:
+        formats.read_data(data_bytes("parquet"), {"format": "parquet"}, "data.parquet")
+    assert caught.value.problems[0].code == "too-large"
+
+
+def test_memory_of_the_parquet_reader_is_limited():
+    program = (
+        "from setveil.audit.parquet_child import _limit_memory\n"
+        "_limit_memory(2**30)\n"
+        "try:\n    bytearray(2**31)\nexcept MemoryError:\n    raise SystemExit(7)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 7
 
 
 def test_parquet_rows_are_in_order(tmp_path):

@@ -192,8 +192,17 @@ def test_huge_records_are_refused_by_estimate() -> None:
     n = 600_000
     labels = Vocabulary(tuple(f"{number:07d}" for number in range(n)))
     data = sv.Transactions(labels, np.array([0, n, n], dtype=np.int64), np.arange(n, dtype=np.int32))
-    with pytest.raises(ResourceLimit, match="pairs"):
+    with pytest.raises(ResourceLimit, match="179,999,700,000 sets of 2 items.* 600,000 items") as told:
         sv.Job(sv.KmAnonymity(2, 2)).prepare(data, None)
+    assert told.value.exit_code == 6
+    assert told.value.problems[0].remedy.startswith("Lower m to 1")
+    with pytest.raises(UsageError, match="needs a hierarchy"):
+        sv.Job(sv.KmAnonymity(2, 1)).prepare(data, None)
+    shorter = sv.Transactions(labels, np.array([0, 50_000, 50_000]), data.items[:50_000])
+    with pytest.raises(ResourceLimit, match="sets of 3 items"):
+        sv.Job(sv.KmAnonymity(2, 5)).prepare(shorter, None)
+    with pytest.raises(UsageError, match="needs a hierarchy"):
+        sv.Job(sv.KmAnonymity(2, 2)).prepare(shorter, None)
 
 
 def test_k_above_the_records_is_told_before_anything_else() -> None:

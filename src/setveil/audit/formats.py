@@ -5,7 +5,6 @@ Every reader checks that the rows stand in canonical order, so that the order te
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ResourceLimit
+from .parquet import read_parquet
 from .published import Published, shortened
 from .spelling import decode, lines_of, parse_csv, refuse
 
@@ -41,7 +40,7 @@ def read_data(content: bytes, data: Mapping[str, Any], file: str) -> Published:
     """
     form = data["format"]
     if form == "parquet":
-        rows = _read_parquet(content, file)
+        rows = read_parquet(content, file, largest=LARGEST_BYTES)
         return _checked(rows, list(range(1, len(rows) + 1)), file)
     if form == "onehot":
         return _checked(*_read_onehot(content, data["delimiter"], file), file)
@@ -205,42 +204,3 @@ def _read_table(text: str, data: Mapping[str, Any], file: str) -> Published:
     if not rows:
         raise refuse("the file holds no records.", file, code="no-records")
     return Published.from_rows(rows)
-
-
-def _read_parquet(content: bytes, file: str) -> Rows:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    def wrong(what: str) -> Exception:
-        return refuse(what, file, code="parquet")
-
-    try:
-        parquet = pq.ParquetFile(io.BytesIO(content))
-        metadata, schema = parquet.metadata, parquet.schema_arrow
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-        if sum(group.total_byte_size for group in groups) > LARGEST_BYTES:
-            raise ResourceLimit("the table is too large.", code="too-large", file=file)
-        if schema.names != ["items"] or not (
-            pa.types.is_list(schema.types[0]) and pa.types.is_string(schema.types[0].value_type)
-        ):
-            raise wrong("there must be one column, items, a list of strings.")
-        if schema.metadata or schema.field(0).metadata or schema.types[0].value_field.metadata:
-            raise wrong("the schema carries metadata.")
-        if set(metadata.metadata or {}) - {b"ARROW:schema"}:
-            raise wrong("the file carries metadata of its own.")
-        if not re.fullmatch(r"parquet-cpp-arrow version [0-9.]+(-SNAPSHOT)?", metadata.created_by):
-            raise wrong("the file names an unknown writer.")
-        # Magic, pages, footer, its length, magic: nothing may lie between them.
-        pages = sum(group.column(0).total_compressed_size for group in groups)
-        footer = int.from_bytes(content[-8:-4], "little")
-        if 4 + pages + footer + 8 != len(content):
-            raise wrong("the file holds bytes that belong to no column.")
-        column = parquet.read().column("items").combine_chunks()
-    except (pa.ArrowException, OSError, AttributeError, TypeError):
-        raise wrong("the file is not a readable Parquet file.") from None
-    if column.null_count or column.values.null_count:
-        raise wrong("a row or a label is missing.")
-    rows: Rows = column.to_pylist()
-    if any("\0" in label for row in rows for label in row):
-        raise wrong("a label holds a NUL character.")
-    return rows

@@ -28,6 +28,17 @@ class PublishedHierarchy:
         above = {label for path in self.path_of_label.values() for label in path[1:]}
         return tuple(sorted(above & set(self.path_of_label)))
 
+    @property
+    def is_of_columns(self) -> bool:
+        """Whether each tree is that of a table's column: all its labels start with ``column=``."""
+        column_of_root: dict[str, str] = {}
+        for path in self.path_of_label.values():
+            columns = {label.partition("=")[0] for label in path if "=" in label}
+            if len(columns) != 1 or not all("=" in label for label in path):
+                return False
+            column_of_root[path[-1]] = columns.pop()
+        return len(set(column_of_root.values())) == len(column_of_root)
+
     def leaves_under(self) -> dict[str, tuple[str, ...]]:
         """Return the leaves that each published label covers, as far as the release tells.
 

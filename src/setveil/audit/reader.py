@@ -85,7 +85,9 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease:
         hierarchy,
         published.labels,
         local=certificate["recoding"] == "local",
-        forest=certificate["data"]["format"] == "table" or isinstance(guarantee, LmDiversity),
+        forest=certificate["data"]["format"] == "table"
+        or isinstance(guarantee, LmDiversity)
+        or (certificate["data"]["format"] == "jsonl" and hierarchy.is_of_columns),
     )
     check_counts(certificate, guarantee, published.records)
     if isinstance(guarantee, LmDiversity):

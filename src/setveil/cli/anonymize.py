@@ -11,7 +11,18 @@ import typer
 from ..errors import UsageError
 from ..registry import method as method_record
 from . import screen
-from .flags import GUARANTEE, READING, TABLE, Flag, method_flags, method_options, seconds, taking, whole
+from .flags import (
+    GUARANTEE,
+    NOTICES,
+    READING,
+    TABLE,
+    Flag,
+    method_flags,
+    method_options,
+    seconds,
+    taking,
+    whole,
+)
 from .reading import guarantee_of, hierarchy_files, read_data, read_hierarchies
 
 if TYPE_CHECKING:
@@ -78,13 +89,25 @@ OUTPUT = (
     Flag(
         "output", str | None, "the folder to make", ("-o", "--output"), panel="Output", metavar="FOLDER"
     ),
-    Flag("format", str | None, "baskets, long, onehot, fimi, jsonl or parquet", panel="Output"),
+    Flag(
+        "format",
+        str | None,
+        "baskets, long, onehot, fimi, jsonl or parquet; for a table: table or jsonl",
+        panel="Output",
+    ),
+    Flag(
+        "csv_safe",
+        bool,
+        "no CSV with labels that a spreadsheet would run as formulas; JSON lines instead",
+        panel="Output",
+        default=False,
+    ),
     Flag("force", bool, "replace a release that is there", panel="Output", default=False),
     Flag("as_json", bool, "print the result as JSON", ("--json",), panel="Output", default=False),
 )
 
 
-@taking(GUARANTEE, HIERARCHY, RUN, OUTPUT, READING, TABLE, method_flags())
+@taking(GUARANTEE, HIERARCHY, RUN, OUTPUT, READING, NOTICES, TABLE, method_flags())
 def anonymize(
     data: str = typer.Argument(help="The file to anonymize; - is standard input.", metavar="DATA"),
     **given: Any,
@@ -112,8 +135,14 @@ def anonymize(
             listener("writing and auditing", None)
         from ..api import publish
 
-        publication = publish(release, given["output"], force=given["force"], format=given["format"])
-    screen.notices(publication.notices)
+        publication = publish(
+            release,
+            given["output"],
+            force=given["force"],
+            format=given["format"],
+            csv_safe=given["csv_safe"],
+        )
+    screen.notices(publication.notices, verbose=given["verbose"])
     screen.result(
         summary(release, publication), as_plain(release, publication), as_json=given["as_json"]
     )
@@ -157,7 +186,7 @@ def _prepared(
 
 
 def _tell_estimate(prepared: Prepared, given: Mapping[str, Any]) -> None:
-    screen.notices(prepared.notices)
+    screen.notices(prepared.notices, verbose=given["verbose"])
     plain: dict[str, Any] = {"dry_run": True, **prepared.estimate(), "output": given["output"]}
     lines = ["Dry run: nothing was computed or written."]
     lines += [

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import FileSystemError, UsageError
 from . import screen
-from .flags import GUARANTEE, READING, TABLE, Flag, picked, taking, whole
+from .flags import GUARANTEE, NOTICES, READING, TABLE, Flag, picked, taking, whole
 from .reading import guarantee_of, read_data
 
 EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -m 2"
@@ -36,7 +36,7 @@ OWN = (
 )
 
 
-@taking(GUARANTEE, OWN, READING, TABLE)
+@taking(GUARANTEE, OWN, READING, NOTICES, TABLE)
 def audit(
     target: str = typer.Argument(help="A release folder or any data file.", metavar="TARGET"),
     **given: Any,
@@ -62,7 +62,7 @@ def audit(
             )
         guarantee_of(given)
         data = read_data(target, given)
-        screen.notices(data.notices)
+        screen.notices(data.notices, verbose=given["verbose"])
         guarantee = guarantee_of(given, None, data)
     hierarchy = None
     if given["hierarchy"]:

@@ -61,8 +61,13 @@ READING = (
     Flag("header", bool | None, "whether the first line holds names", ("--header/--no-header",)),
     Flag("id_column", Text, "column that names the person", ("--id",)),
     Flag("item_column", Text, "column that holds the item", ("--item",)),
-    Flag("counts", bool, "items come with counts, such as milk:2", default=False),
-    Flag("count_column", Text, "column that holds the count of the item"),
+    Flag(
+        "counts",
+        bool,
+        "count repeats in a record: milk twice is the item 'milk x2', below milk in the hierarchy",
+        default=False,
+    ),
+    Flag("count_column", Text, "column of a long table that holds the count: 2 makes 'milk x2'"),
     Flag("labels", Text, "file of id,label lines that names the items", metavar="FILE"),
     Flag("empty_rows", Text, "error, keep or skip records without items"),
     Flag("id_policy", Text, "merge rows of one person, or error"),
@@ -72,6 +77,9 @@ READING = (
     Flag("normalize", Text, "NFC, NFD, NFKC or NFKD"),
     Flag("strict", bool, "warnings about odd items are errors", default=False),
     Flag("max_bytes", Text, "refuse more bytes than this"),
+)
+NOTICES = (
+    Flag("verbose", bool, "show all notices, minor ones too", ("-v", "--verbose"), default=False),
 )
 TABLE = (
     Flag(

@@ -11,7 +11,7 @@ import typer
 
 from ..errors import UsageError
 from . import screen
-from .flags import READING, TABLE, Flag, picked, taking, whole
+from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
 from .reading import read_data
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ COLUMN = (Flag("column", Text, "the column of a table whose items are meant", pa
     "setveil hierarchy build codes.csv --prefixes 1,3    "
     "setveil hierarchy build ages.csv --intervals 0,10,20,40 --intervals 0,20,40"
 )
-@taking(OUTPUT, READING, TABLE, COLUMN)
+@taking(OUTPUT, READING, NOTICES, TABLE, COLUMN)
 def build(
     data: str = typer.Argument(..., help="the data whose items get a hierarchy; - is stdin"),
     fan_out: str | None = typer.Option(None, help="groups of so many sorted labels, level by level"),
@@ -97,7 +97,7 @@ def build(
 
 
 @app.command(epilog="Example: setveil hierarchy learn baskets.csv --fan-out 5 -o learned.csv")
-@taking(OUTPUT, READING, TABLE, COLUMN)
+@taking(OUTPUT, READING, NOTICES, TABLE, COLUMN)
 def learn(
     data: str = typer.Argument(..., help="the data to learn from; - is stdin"),
     fan_out: str = typer.Option("4", help="how many labels share a parent"),
@@ -117,7 +117,7 @@ def learn(
     epilog="Examples: setveil hierarchy check products.csv --data baskets.csv    "
     "setveil hierarchy check products.csv --fix mended.csv --add-root ALL"
 )
-@taking(AS_JSON, TREE, READING, TABLE, COLUMN)
+@taking(AS_JSON, TREE, READING, NOTICES, TABLE, COLUMN)
 def check(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     data: str | None = typer.Option(None, help="data whose items must be in it", metavar="FILE"),
@@ -144,11 +144,13 @@ def check(
     if data is None and (attach or picked(given, (*READING, *TABLE, *COLUMN))):
         raise UsageError("options for reading data, and --attach, go with --data FILE.")
     source = _edges(hierarchy, given)
-    screen.notices(source.notices)
+    screen.notices(source.notices, verbose=given["verbose"])
     items: dict[str, int | None] | None = None
+    data_file = data
     if data is not None:
-        items = _items_with_lines(data, source, given)
-    findings = diagnose(source, items, data_file=data)
+        transactions = _read(data, given)
+        items, data_file = _items_with_lines(transactions, given), transactions.source
+    findings = diagnose(source, items, data_file=data_file)
     plain: dict[str, Any] = {"hierarchy": hierarchy, "data": data, "format": source.format}
     if fix is not None:
         _refuse_same(fix, [hierarchy, *([data] if data else [])])
@@ -164,7 +166,7 @@ def check(
         else:
             screen.say(f"{fix} was not written: some errors have no unambiguous repair.")
             plain |= {"fixed": done, "output": None}
-        findings = diagnose(mended, items, data_file=data)
+        findings = diagnose(mended, items, data_file=data_file)
     count = dict.fromkeys(("error", "warning", "info"), 0)
     for finding in findings:
         count[finding.severity] += 1
@@ -184,7 +186,7 @@ def check(
     epilog="Examples: setveil hierarchy show products.csv --depth 2    "
     "setveil hierarchy show products.csv --under dairy"
 )
-@taking(AS_JSON, TREE)
+@taking(AS_JSON, TREE, NOTICES)
 def show(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     depth: str | None = typer.Option(None, help="levels to show; as many as are readable if not given"),
@@ -197,7 +199,7 @@ def show(
     from .hierarchy_view import draw
 
     source = _edges(hierarchy, given)
-    screen.notices(source.notices)
+    screen.notices(source.notices, verbose=given["verbose"])
     draw(
         to_hierarchy(source, allow_forest=True),
         depth=None if depth is None else whole("depth", depth),
@@ -208,7 +210,7 @@ def show(
 
 
 @app.command(epilog="Example: setveil hierarchy convert products.csv --to json -o products.json")
-@taking(OUTPUT, TREE)
+@taking(OUTPUT, TREE, NOTICES)
 def convert(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     add_root: str | None = typer.Option(None, help="join several roots below this label"),
@@ -219,7 +221,7 @@ def convert(
     from ..model.doctor import mend, to_hierarchy
 
     source = _edges(hierarchy, given)
-    screen.notices(source.notices)
+    screen.notices(source.notices, verbose=given["verbose"])
     if not given["to"] and _format_of(given["output"]) is None:
         raise UsageError("the format to write is not given.", f"Give --to: {FORMATS}.")
     if add_root is not None:
@@ -241,7 +243,7 @@ def _edges(path: str, given: Mapping[str, Any]) -> HierarchyFile:
 
 def _read(path: str, given: Mapping[str, Any]) -> Transactions:
     transactions = read_data(path, given)
-    screen.notices(transactions.notices)
+    screen.notices(transactions.notices, verbose=given["verbose"])
     return transactions
 
 
@@ -265,11 +267,22 @@ def _column_start(transactions: Transactions, given: Mapping[str, Any]) -> str:
 
 def _items_of(transactions: Transactions, given: Mapping[str, Any]) -> list[str]:
     """Return the labels that a hierarchy must hold, without column and count."""
+    return list(_items_with_lines(transactions, given))
+
+
+def _items_with_lines(transactions: Transactions, given: Mapping[str, Any]) -> dict[str, int | None]:
+    """Return the labels that a hierarchy must hold, each with the line it is first seen on."""
     start = _column_start(transactions, given)
-    labels = [label.removeprefix(start) for label in transactions.vocabulary if label.startswith(start)]
-    if given["counts"] or given["count_column"]:
-        labels = list(dict.fromkeys(label.rpartition(" x")[0] for label in labels))
-    return labels
+    counted = given["counts"] or given["count_column"]
+    items: dict[str, int | None] = {}
+    for label in transactions.vocabulary:
+        if not label.startswith(start):
+            continue
+        name = label.removeprefix(start)
+        name = name.rpartition(" x")[0] if counted else name
+        lines = [line for line in (items.get(name), transactions.first_line_of(label)) if line]
+        items[name] = min(lines, default=None)
+    return items
 
 
 def _of_column(transactions: Transactions, given: Mapping[str, Any]) -> Transactions:
@@ -285,22 +298,6 @@ def _of_column(transactions: Transactions, given: Mapping[str, Any]) -> Transact
         [label.removeprefix(start) for label in row if label.startswith(start)]
         for row in transactions.rows()
     )
-
-
-def _items_with_lines(
-    path: str, source: HierarchyFile, given: Mapping[str, Any]
-) -> dict[str, int | None]:
-    """Return the items of the data, those that are not leaves with their first line."""
-    from ..io.first_lines import first_lines
-
-    transactions = _read(path, given)
-    items: dict[str, int | None] = dict.fromkeys(_items_of(transactions, given), None)
-    categories = set(source.parent_of.values())
-    odd = [label for label in items if label in categories or label not in source.parent_of]
-    if odd and path != "-":
-        encoding = given["encoding"] or "utf-8"
-        items |= first_lines(path, transactions.layout, odd, encoding=encoding)
-    return items
 
 
 def _format_of(path: str | None) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from ..errors import SetveilError
+from ..model.notices import Remark
 from ..progress import Listener
 
 
@@ -21,10 +22,11 @@ def say(text: str) -> None:
     typer.echo(printable(text, sys.stderr), err=True)
 
 
-def notices(lines: Iterable[str]) -> None:
-    """Print what the user should know, to stderr."""
+def notices(lines: Iterable[str], *, verbose: bool = False) -> None:
+    """Print what the user should know, to stderr; remarks only where all is asked for."""
     for line in lines:
-        say(f"notice: {line}")
+        if verbose or not isinstance(line, Remark):
+            say(f"notice: {line}")
 
 
 def result(text: str, plain: Mapping[str, Any], *, as_json: bool) -> None:

@@ -89,11 +89,11 @@ def check_spelling(
     bare = labels
     if prefixes is not None:
         bare = [label[len(prefix) :] for label, prefix in zip(labels, prefixes, strict=True)]
-    formulas = sorted({label for label in bare if _FORMULA.match(label)})
+    formulas = sorted({label for label in bare if is_formula(label)})
     if formulas:
         notices.append(
             f"{_count(len(formulas), 'label')} that a spreadsheet would run as a formula: "
-            f"{_some(formulas)}. Import the release as text."
+            f"{_some(formulas)}. Import the release as text, or use --csv-safe."
         )
     floats = sorted({label for label in labels if _FLOAT.match(label)})
     if floats:
@@ -102,6 +102,15 @@ def check_spelling(
             f"{_some(floats)}."
         )
     return Spelling(labels, problems, notices)
+
+
+def is_formula(label: str) -> bool:
+    """Tell whether a spreadsheet would run this text as a formula.
+
+    >>> is_formula("=cmd()"), is_formula("-5"), is_formula("milk")
+    (True, False, False)
+    """
+    return _FORMULA.match(label) is not None
 
 
 def _twins(

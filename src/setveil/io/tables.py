@@ -304,6 +304,13 @@ def _treat_missing(
     if not len(rows) or options.missing_cells == "suppress":
         return
     if options.missing_cells == "category":
+        if f"{name}={MISSING_LABEL}" in entries.values:
+            entries.problems.append(
+                Problem("reserved-label",
+                        f"column {shorten(name)} holds {MISSING_LABEL!r}, which stands for no value.",
+                        "Rename that value, or use --missing-cells error or suppress.", columns.file)
+            )  # fmt: skip
+            return
         entries.add(name, [MISSING_LABEL], rows, np.zeros(len(rows), dtype=np.int32))
         return
     entries.problems += [

@@ -13,6 +13,7 @@ from itertools import islice
 import numpy as np
 
 from ..errors import DataError, Problem, ResourceLimit, UsageError
+from ..model.notices import Remark
 from .source import Source
 
 MAX_LINE_BYTES = 64 << 20
@@ -43,14 +44,15 @@ def plain_text(source: Source, *, encoding: str = "utf-8") -> tuple[bytes, tuple
     """Return the text of `source` as checked UTF-8 bytes, and notices."""
     name = source.name
     codec = _codec(encoding)
-    data, notices = source.data, []
+    data = source.data
+    notices: list[str] = []
     if codec == "utf-8":
         _refuse_wide(data, name)
     else:
         data = _recode(data, codec, name)
     if data.startswith(_BOM):
         data = data[len(_BOM) :]
-        notices.append("the byte order mark at the start of the file was left out.")
+        notices.append(Remark("the byte order mark at the start of the file was left out."))
     problems = [*_nul_problems(data, name), *_bom_problems(data, name)]
     if codec == "utf-8":
         problems += _decoding_problems(data, name)

@@ -23,11 +23,13 @@ from ..model.transactions import Transactions
 from .arrays import arrow_integers, arrow_text, arrow_texts
 from .draft import label_fault
 from .fimi import BLANKS, COMMENT_MARKS, SPMF_MARKS
+from .spelling import is_formula
 from .text import shorten
 
 ROWS_PER_BLOCK = 65_536
 ONEHOT_BLOCK_BYTES = 16 << 20
 ONEHOT_LIMIT_BYTES = 4 << 30
+CSV_FORMATS = frozenset({"baskets", "long", "onehot", "table"})
 _SUFFIX = {"fimi": ".dat", "jsonl": ".jsonl", "parquet": ".parquet"}
 
 
@@ -66,6 +68,23 @@ def cannot_hold(transactions: Transactions, layout: Layout) -> str | None:
     if layout.format == "table":
         return _table_cannot(transactions, layout, labels)
     return None
+
+
+def formulas_in(transactions: Transactions, layout: Layout) -> str | None:
+    """Return which cell of a CSV file a spreadsheet would run as a formula, or None if there is none.
+
+    >>> formulas_in(Transactions.from_rows([["=cmd()"]]), Layout("baskets"))
+    "a spreadsheet would run '=cmd()' as a formula"
+    """
+    if layout.format not in CSV_FORMATS:
+        return None
+    used = np.flatnonzero(transactions.count_by_item).tolist()
+    cells = [transactions.vocabulary.labels[item] for item in used]
+    if layout.format == "table":
+        cells = [label.partition("=")[2] for label in cells]
+        cells += [column.name for column in layout.columns]
+    found = next((cell for cell in cells if is_formula(cell)), None)
+    return None if found is None else f"a spreadsheet would run {shorten(found)} as a formula"
 
 
 def _fimi_cannot(labels: Sequence[str]) -> str | None:

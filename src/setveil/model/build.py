@@ -161,16 +161,18 @@ def forest(hierarchy_of_column: Mapping[str, Hierarchy]) -> Hierarchy:
 def with_counts(hierarchy: Hierarchy, labels: Iterable[str]) -> Hierarchy:
     """Return the hierarchy with each label ``milk x2`` of the data as a leaf below ``milk``.
 
-    Labels that the hierarchy knows already, or that hold no count, are left as they are.
+    Labels that the hierarchy knows already, that hold no count, or whose name is a category rather
+    than an item, are left as they are.
 
     >>> with_counts(flat(["milk", "tea"]), ["milk x1", "milk x2"]).path("milk x2")
     ('milk x2', 'milk', 'ALL')
     """
     parent_of = hierarchy.parents_by_label()
     known = set(parent_of)
+    items = set(hierarchy.labels[: hierarchy.n_leaves])
     for label in labels:
         match = None if label in known else _COUNTED.fullmatch(label)
-        if match is not None and match[1] in known:
+        if match is not None and match[1] in items:
             parent_of[label] = match[1]
     return Hierarchy.from_parents(parent_of, private=hierarchy.private)
 

@@ -70,9 +70,11 @@ def fit_hierarchy(
                 Problem(
                     "unknown-item",
                     f"item {label[:40]!r} is not in the hierarchy.",
-                    "Add it, or choose unknown=attach-to-root.",
+                    "Add it, or put such items under the root (--unknown attach-to-root).",
+                    transactions.source,
+                    transactions.first_line_of(label),
                 )
-                for label in missing
+                for label in sorted(missing, key=lambda x: transactions.first_line_of(x) or 0)
             ]
         )
     fitted = Hierarchy.from_parents(parents, private=private)

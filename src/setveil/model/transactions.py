@@ -182,6 +182,8 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
                     "item-is-category",
                     f"item {label[:40]!r} of the data is a category of the hierarchy.",
                     f"Add a leaf such as '{label[:30]} (unspecified)' and use it in the data.",
+                    transactions.source,
+                    transactions.first_line_of(label),
                 )
                 for label in categories
             ]

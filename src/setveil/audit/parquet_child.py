@@ -1,0 +1,105 @@
+"""The program that opens a release's Parquet file: the file on stdin, its rows as Arrow on stdout.
+
+A damaged or forged file can make the native reader abort or allocate without end, and no ``except``
+catches that. So it happens in a process of its own, with limited memory; the audit sees it fail and
+refuses the file. The checks that need the footer are made here too. Imports nothing of this package.
+
+A fault that it can name leaves as one JSON object on standard error and the exit code `NAMED_FAULT`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+NAMED_FAULT = 3
+BASE_BYTES = 2 * 2**30
+"""Address space that the libraries themselves may take; most of it is never touched."""
+
+WRITER = re.compile(r"parquet-cpp-arrow version [0-9.]+(-SNAPSHOT)?")
+UNREADABLE = "the file is not a readable Parquet file."
+
+
+def main() -> None:
+    """Read standard input; the only argument is how many bytes the rows may take."""
+    largest = int(sys.argv[1])
+    content = sys.stdin.buffer.read()
+    _limit_memory(BASE_BYTES + 3 * len(content))
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pa.set_cpu_count(1)
+    try:
+        parquet = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
+        announced = checked_footer(parquet, content)
+        if announced > largest:
+            leave("the table is too large.", too_large=True)
+        _limit_memory(BASE_BYTES + 3 * len(content) + 4 * announced)
+        table = parquet.read(use_threads=False)
+        table.validate(full=True)
+        if table.nbytes > largest:
+            leave("the table is too large.", too_large=True)
+        column = table.column("items").combine_chunks()
+        if column.null_count or column.values.null_count:
+            leave("a row or a label is missing.")
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+    except (pa.ArrowMemoryError, MemoryError):
+        leave("the table needs more memory than it announces.", too_large=True)
+    except (pa.ArrowException, OSError, AttributeError, TypeError, ValueError, KeyError):
+        leave(UNREADABLE)
+    sys.stdout.buffer.write(sink.getvalue())
+    sys.stdout.buffer.flush()
+
+
+def checked_footer(parquet: pq.ParquetFile, content: bytes) -> int:
+    """Return how many bytes the footer announces; leave if it says anything a release may not say."""
+    import pyarrow as pa
+
+    metadata, schema = parquet.metadata, parquet.schema_arrow
+    if schema.names != ["items"] or not (
+        pa.types.is_list(schema.types[0]) and pa.types.is_string(schema.types[0].value_type)
+    ):
+        leave("there must be one column, items, a list of strings.")
+    if schema.metadata or schema.field(0).metadata or schema.types[0].value_field.metadata:
+        leave("the schema carries metadata.")
+    if set(metadata.metadata or {}) - {b"ARROW:schema"}:
+        leave("the file carries metadata of its own.")
+    if not WRITER.fullmatch(metadata.created_by):
+        leave("the file names an unknown writer.")
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    # Magic, pages, footer, its length, magic: nothing may lie between them.
+    pages = sum(group.column(0).total_compressed_size for group in groups)
+    footer = int.from_bytes(content[-8:-4], "little")
+    if 4 + pages + footer + 8 != len(content):
+        leave("the file holds bytes that belong to no column.")
+    values = sum(max(group.column(0).num_values, 0) for group in groups)
+    return sum(max(group.total_byte_size, 0) for group in groups) + 16 * values
+
+
+def leave(what: str, *, too_large: bool = False) -> NoReturn:
+    """End the process with a fault that has a name."""
+    json.dump({"what": what, "too_large": too_large}, sys.stderr)
+    sys.stderr.flush()
+    raise SystemExit(NAMED_FAULT)
+
+
+def _limit_memory(size: int) -> None:
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - systems without such limits
+        return
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    soft = size if hard == resource.RLIM_INFINITY else min(size, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    main()
