@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .catalogue import BENCHMARKS, NAMES, benchmark
-from .context import Context
+from .context import Context, WorkerFailed
 from .data import ROOT, DataAbsent
 from .report import as_text, write
 
@@ -17,7 +17,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the named benchmarks, or all that run by default; with --strict 1 if a bar was missed."""
+    """Run the named benchmarks, or all that run by default; 1 if one failed, or with --strict a bar."""
     asked = _parser().parse_args(arguments)
     if asked.list:
         for entry in BENCHMARKS:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     output = asked.output or (None if asked.quick else RESULTS)
     context = Context(quick=asked.quick, reference_limit=asked.reference_limit)
-    missed = 0
+    missed, failed = 0, False
     for name in names:
         started = time.perf_counter()
         try:
@@ -38,12 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except DataAbsent as reason:
             print(f"{name}: skipped: {reason}\n")
             continue
+        except WorkerFailed as words:
+            print(f"{name}: failed:\n{words}\n")
+            failed = True
+            continue
         print(as_text(report))
         print(f"  ({time.perf_counter() - started:.0f} s in all)\n", flush=True)
         missed += sum(bar.met is False for bar in report.bars)
         if output is not None:
             write(report, output)
-    return 1 if missed and asked.strict else 0
+    return 1 if failed or (missed and asked.strict) else 0
 
 
 def _parser() -> argparse.ArgumentParser:

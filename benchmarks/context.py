@@ -14,6 +14,10 @@ from .worker import run
 TINY_RECORDS = 150
 
 
+class WorkerFailed(Exception):
+    """A process that measures ended with an error of its own; its last words."""
+
+
 @dataclass(frozen=True)
 class Context:
     """The settings of one run of the benchmarks."""
@@ -65,6 +69,6 @@ def measured_apart(spec: dict[str, Any]) -> dict[str, Any]:
     if done.returncode < 0:
         return {"failed": f"signal {-done.returncode}"}
     if done.returncode:
-        raise RuntimeError(f"a worker failed:\n{done.stderr[-2000:]}")
+        raise WorkerFailed(done.stderr[-2000:])
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer

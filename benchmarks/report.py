@@ -131,6 +131,10 @@ def environment() -> dict[str, Any]:
     return {"cores": len(os.sched_getaffinity(0)), "python": platform.python_version()}
 
 
+def _escaped(cell: Cell) -> str:
+    return shown(cell).replace("|", "\\|")
+
+
 def as_markdown(report: Report) -> str:
     """Return the report for a page."""
     where = environment()
@@ -141,7 +145,7 @@ def as_markdown(report: Report) -> str:
         lines += ["", f"## {table.title}"] if table.title else []
         lines += ["", "| " + " | ".join(table.columns) + " |"]
         lines.append("|" + "|".join([" --- ", *(" ---: " for _ in table.columns[1:])]) + "|")
-        lines += ["| " + " | ".join(shown(cell) for cell in row) + " |" for row in table.rows]
+        lines += ["| " + " | ".join(_escaped(cell) for cell in row) + " |" for row in table.rows]
     for name in report.pictures:
         lines += ["", f"![{report.title}]({name})"]
     if report.notes:

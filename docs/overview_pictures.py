@@ -8,7 +8,20 @@ import setveil as sv
 from docs.method_pictures import chips
 from setveil.io.demo import groceries
 from setveil.report.drawing import Drawing
-from setveil.report.palette import MUTED, PUBLISHED, RARE, VERMILION
+from setveil.report.palette import (
+    CHOSEN,
+    GREEN,
+    INK,
+    MINT,
+    MUTED,
+    PLAIN,
+    PUBLISHED,
+    RARE,
+    RULE,
+    SHADE,
+    VERMILION,
+    Style,
+)
 from setveil.report.tree_picture import draw_recoding, legend, place_tree, styles_of
 
 BASKETS = (
@@ -99,7 +112,44 @@ def large_hierarchy() -> str:
     return draw_recoding(release.recoding, title="The demo's groceries, method aa, k = 5, m = 2")
 
 
+def way() -> str:
+    """Return the way of a release: found by one half of the code, judged by the other."""
+    sheet = Drawing(
+        1000,
+        300,
+        title="The way of a release",
+        description="Read, search, apply, write to a hidden folder; then an independent audit decides.",
+    )
+    steps = (
+        ("records", "hierarchy", "as they came", PLAIN),
+        ("read", "io", "line by line", PLAIN),
+        ("search", "methods, engines", "find a recoding", PLAIN),
+        ("apply", "release", "sort what is published", PLAIN),
+        ("write", "io", "to a hidden folder", PLAIN),
+        ("audit", "audit", "read back and count", CHOSEN),
+    )
+    width, step = 130, 162
+    sheet.heading(24, 36, "One half finds, the other judges")
+    sheet.box(12, 58, 5 * step + 0, 140, Style(SHADE, RULE, INK), radius=10)
+    sheet.box(5 * step + 20, 58, 158, 140, Style(MINT, GREEN, INK), radius=10)
+    for place, (name, where, what, style) in enumerate(steps):
+        x = 24 + place * step + (8 if place == 5 else 0)
+        sheet.label_box(x, 78, width, 54, name, style, note=where, size=15)
+        sheet.text(x + width / 2, 158, what, size=12, colour=MUTED, anchor="middle")
+        if place:
+            sheet.line(x - (40 if place == 5 else 31), 105, x - 3, 105, colour=MUTED, arrow=True)
+    sheet.text(24, 186, "shares no code with the audit", size=12, colour=MUTED)
+    sheet.text(5 * step + 32, 186, "sees the files only", size=12, colour=INK)
+    yes, no = 5 * step + 32, 5 * step - 330
+    sheet.line(yes + 65, 198, yes + 65, 228, colour=GREEN, weight=2, arrow=True)
+    sheet.label_box(yes, 232, width, 44, "release/", PUBLISHED, note="yes: put into place", size=14)
+    sheet.line(yes + 14, 198, no + 212, 254, colour=VERMILION, dashed=True, arrow=True)
+    sheet.label_box(no, 232, 208, 44, "nothing", RARE, note="no: a bug, exit code 70", size=14)
+    return sheet.svg()
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     "before-after": before_after,
     "groceries": large_hierarchy,
+    "way": way,
 }

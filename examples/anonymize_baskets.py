@@ -1,6 +1,7 @@
 """Anonymize baskets and publish them: the whole way, from records to an audited folder.
 
-Run it in an empty folder: ``python anonymize_baskets.py``. It writes ``release/`` and ``release.private/``.
+Run it in an empty folder: ``python anonymize_baskets.py``. It writes ``release/`` and, beside it,
+``release.private/``.
 """
 
 from __future__ import annotations

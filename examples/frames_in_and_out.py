@@ -17,8 +17,19 @@ DRINKS = {"tea": "hot", "coffee": "hot", "juice": "cold", "milk": "cold", "hot":
 def main() -> None:
     sales = pd.DataFrame(
         {
-            "receipt": [1, 1, 2, 2, 3, 3, 4, 4],
-            "product": ["tea", "milk", "coffee", "milk", "tea", "juice", "coffee", "juice"],
+            "receipt": [1, 1, 2, 2, 3, 3, 4, 4, 5, 6],
+            "product": [
+                "tea",
+                "milk",
+                "coffee",
+                "milk",
+                "tea",
+                "juice",
+                "coffee",
+                "juice",
+                "milk",
+                "juice",
+            ],
         }
     )
     baskets = sv.from_frame(sales, id_column="receipt", item_column="product")
@@ -28,10 +39,13 @@ def main() -> None:
     published = release.to_arrow()
     print(published.to_pandas())
     print(pl.from_arrow(published))
-    labels = duckdb.sql("select unnest(items) as label from published")
-    print(
-        duckdb.sql("select label, count(*) as records from labels group by all order by all").fetchall()
-    )
+    query = """
+        select label, count(*) as records
+        from (select unnest(items) as label from published)
+        group by all
+        order by all
+    """
+    print(duckdb.sql(query).fetchall())
 
 
 if __name__ == "__main__":

@@ -86,8 +86,6 @@ def _block(
     base: Setting,
     axes: Mapping[str, tuple[str, tuple[int, ...]]],
     methods: Sequence[str],
-    *,
-    logarithmic: bool = False,
 ) -> tuple[list[list[Panel]], list[tuple[Cell, ...]]]:
     """Return one row of panels a measure, one column an axis; and the figures as rows of a table."""
     panels: list[list[Panel]] = [[] for _ in MEASURES]
@@ -103,9 +101,7 @@ def _block(
             series = {
                 method: [_known(point, key) for point in points] for method, points in found.items()
             }
-            panels[number].append(
-                Panel(title, label, shown_at, series, logarithmic and key == "seconds")
-            )
+            panels[number].append(Panel(title, label, shown_at, series, key == "seconds"))
         for place, value in enumerate(shown_at):
             for method in methods:
                 point = found[method][place]
@@ -135,7 +131,7 @@ def run(context: Context) -> Report:
     """Move one parameter at a time and draw what happens."""
     measured = Measured(context)
     large, large_rows = _block(measured, LARGE, LARGE_AXES, LARGE_METHODS)
-    small, small_rows = _block(measured, SMALL, SMALL_AXES, SMALL_METHODS, logarithmic=True)
+    small, small_rows = _block(measured, SMALL, SMALL_AXES, SMALL_METHODS)
     large_title = "Shape of BMS-POS: |D| = 50,000, |I| = 1,657, k = 5, m = 3, h = 5 unless moved"
     small_title = (
         "BMS-WebView-2 by modulo: |D| = 10,000, |I| = 40, k = 100, m = 3, fan-out 4 unless moved"

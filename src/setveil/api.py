@@ -257,17 +257,26 @@ def publishing_layout(
             code="format",
         )
     layout = own if format in (None, own.format) else Layout(format or own.format)
+    fallback = Layout("jsonl", gzip=layout.gzip)
     reason = cannot_hold(release.published, layout)
-    what = f"the format {layout.format} cannot hold the release: {reason}"
+    what = f"the format {layout.format} cannot hold the release"
     if reason is None and csv_safe:
         reason = formulas_in(release.published, layout)
-        what = f"the format {layout.format} is not safe to open: {reason}"
+        what = f"the format {layout.format} is not safe to open"
     if reason is None:
         return layout, ()
-    if format is not None:
+    what += f": {reason.rstrip('.')}."
+    if release.published.unprotected is not None:
+        raise DataError(
+            what,
+            "Choose another separator, or leave out the columns that are published as they are: only a "
+            "table can hold them.",
+            code="format-cannot-hold",
+        )
+    if format is not None or cannot_hold(release.published, fallback) is not None:
         raise DataError(what, "Choose another format, such as jsonl.", code="format-cannot-hold")
     labelled = ", with labels column=value" if table else ""
-    return Layout("jsonl", gzip=layout.gzip), (f"published as JSON lines{labelled}: {what}",)
+    return fallback, (f"published as JSON lines{labelled}: {what}",)
 
 
 def _told_of_formulas(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
@@ -284,7 +293,7 @@ def audit(
     guarantee: Guarantee | None = None,
     *,
     mode: str = "exact",
-    hierarchy: Hierarchy | None = None,
+    hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
     witnesses: int = 0,
     threads: int | None = None,
     **reading: Any,
@@ -301,7 +310,7 @@ def audit(
         "exact": every set of published labels counts as it is. "cover": a label covers all items
         under it, to judge local recodings of others; needs the hierarchy.
     hierarchy
-        For "cover" on data that do not bring their own.
+        For "cover" on data that do not bring their own. For a table, one hierarchy a column by name.
     witnesses
         How many violations to return. They may point at single persons.
     threads
@@ -309,23 +318,14 @@ def audit(
     reading
         How to read a file: the options of `setveil.read_transactions`.
     """
-    from .audit import Published, audit_folder, audit_published, read_release
+    from .audit import Published, audit_folder, audit_published
 
     path = Path(target) if isinstance(target, str | os.PathLike) else None
     if path is not None and path.is_dir():
         if reading or hierarchy is not None:
             raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
-        if guarantee is None:
-            return audit_folder(path, mode=mode, witnesses=witnesses, threads=threads)
-        read = read_release(path)
-        return audit_published(
-            read.published,
-            _guarantee(guarantee),
-            mode=mode,
-            leaves_under=read.hierarchy.leaves_under() if mode == "cover" else None,
-            witnesses=witnesses,
-            threads=threads,
-        )
+        asked = None if guarantee is None else _guarantee(guarantee)
+        return audit_folder(path, asked, mode=mode, witnesses=witnesses, threads=threads)
     if isinstance(target, Release):
         transactions, guarantee = target.published, guarantee or target.guarantee
         hierarchy = hierarchy or target.hierarchy
@@ -341,8 +341,14 @@ def audit(
         raise UsageError(
             "these data do not say what they promise.", "Give a guarantee, such as -k 5 -m 2."
         )
+    if mode == "cover" and hierarchy is None:
+        raise UsageError(
+            "cover needs the hierarchy that tells which items a label covers.",
+            "Give it (--hierarchy FILE), or use mode exact.",
+            code="hierarchy-needed",
+        )
     published = Published(transactions.indptr, transactions.items, transactions.vocabulary.labels)
-    return audit_published(
+    verdict = audit_published(
         published,
         _guarantee(guarantee),
         mode=mode,
@@ -350,10 +356,16 @@ def audit(
         witnesses=witnesses,
         threads=threads,
     )
+    layout = transactions.layout
+    return verdict.leaving_out(layout.unprotected if layout is not None else ())
 
 
-def _leaves_under(hierarchy: Hierarchy) -> dict[str, list[str]]:
+def _leaves_under(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> dict[str, list[str]]:
     """Return the items under each label."""
+    if not isinstance(hierarchy, Hierarchy):
+        from .model.build import forest
+
+        hierarchy = forest(hierarchy)
     first, end = hierarchy.first_leaf.tolist(), hierarchy.end_leaf.tolist()
     return {
         label: list(hierarchy.labels[first[node] : end[node]])

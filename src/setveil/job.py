@@ -23,7 +23,7 @@ import numpy as np
 from .errors import DataError, Infeasible, ResourceLimit, UsageError
 from .model.costs import COST_NAMES, Cost, make_cost
 from .model.fit import fit_hierarchy
-from .model.guarantees import Guarantee, KmAnonymity, LmDiversity, guarantee_from_dict
+from .model.guarantees import Coherence, Guarantee, KmAnonymity, LmDiversity, guarantee_from_dict
 from .model.hierarchy import Hierarchy
 from .model.layout import Layout
 from .model.transactions import Rows, Transactions, bind
@@ -86,7 +86,7 @@ class Job:
         options = record.checked_options(self.options)
         _check_limits(self.time_limit, self.threads)
         _check_size(transactions, self.guarantee)
-        if hierarchy is None:
+        if hierarchy is None and record.needs_hierarchy:
             raise UsageError(
                 f"the method {record.key!r} generalizes, so it needs a hierarchy.",
                 "Give one (--hierarchy FILE), or make one: `setveil hierarchy build` or "
@@ -99,7 +99,8 @@ class Job:
         if weights:
             _check_weights(weights, fitted)
         guarantee, more = _shortened(guarantee, transactions)
-        restricted, rows = bind(_in_fixed_order(transactions), fitted)
+        ordered = _in_fixed_order(transactions)
+        restricted, rows = bind(ordered, fitted)
         cost = make_cost(self.cost, restricted, weights=weights)
         return Prepared(
             job=replace(self, method=record.key, options=options),
@@ -108,6 +109,7 @@ class Job:
             rows=rows,
             cost=cost,
             transactions=transactions,
+            unprotected=ordered.unprotected,
             notices=(*transactions.notices, *notices, *more),
             started=started,
         )
@@ -125,6 +127,7 @@ class Prepared:
     transactions: Transactions
     notices: tuple[str, ...]
     started: float
+    unprotected: tuple[tuple[str, ...], ...] | None = None
 
     def estimate(self) -> dict[str, int | str]:
         """Return what the run would work on, and a rough size of its memory in bytes."""
@@ -150,7 +153,7 @@ class Prepared:
         from .engines.local import LocalEngine
         from .measure.lm import LM
         from .measure.ncp import NCP
-        from .release.apply import published_nodes
+        from .release.apply import canonical_order, published_by_record, published_nodes
 
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)
@@ -162,6 +165,9 @@ class Prepared:
         watch.tick("publishing", None)
         recoding = outcome.recoding
         published = engine.publish(recoding)
+        if self.unprotected is not None:
+            by_record = replace(published_by_record(recoding, self.rows), unprotected=self.unprotected)
+            published = by_record.take(canonical_order(by_record))
         notices = self.notices
         if not outcome.complete:
             notices += ("the time limit cut the run: the result is valid, and another run may differ.",)
@@ -242,6 +248,8 @@ def seal(transactions: Transactions) -> Seal:
     digest.update(json.dumps(list(transactions.vocabulary.labels), ensure_ascii=False).encode())
     digest.update(transactions.indptr.astype("<i8").tobytes())
     digest.update(transactions.items.astype("<i4").tobytes())
+    if transactions.unprotected is not None:
+        digest.update(json.dumps(transactions.unprotected, ensure_ascii=False).encode())
     return Seal(key.hex(), digest.hexdigest())
 
 

@@ -75,7 +75,8 @@ class MethodRecord:
     `guarantees` names the models it reaches; "km-negative" is k^m with negative knowledge. `exact`
     says that its result is the cheapest one, `idempotent` that data which already keep the promise
     come out unchanged, `needs_rows` that it reads records and not only counts, `takes_threads` that it
-    runs parts of the work side by side itself.
+    runs parts of the work side by side itself, `suppresses` that it may leave items out, and
+    `needs_hierarchy` that it cannot work without one. `function` is its name in the module.
     """
 
     key: str
@@ -88,11 +89,14 @@ class MethodRecord:
     needs_rows: bool
     idempotent: bool
     takes_threads: bool = False
+    suppresses: bool = False
+    needs_hierarchy: bool = True
+    function: str = "anonymize"
     options: tuple[Option, ...] = ()
 
     def load(self) -> Callable[..., Any]:
         """Import the method and return its function."""
-        function: Callable[..., Any] = importlib.import_module(self.module).anonymize
+        function: Callable[..., Any] = getattr(importlib.import_module(self.module), self.function)
         return function
 
     def option(self, name: str) -> Option:
@@ -138,6 +142,13 @@ def model_name(guarantee: Guarantee) -> str:
 _KM_2008 = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
 _KM_2011 = "Terrovitis, Mamoulis, Kalnis: Local and global recoding methods for set-valued data (2011)"
 _HE_2009 = "He, Naughton: Anonymization of set-valued data via top-down, local generalization (2009)"
+_LIU_2010 = (
+    "Liu, Wang: Anonymizing transaction data by integrating suppression and generalization (2010)"
+)
+_XU_2008 = "Xu, Wang, Fu, Yu: Anonymizing transaction databases for publication (2008)"
+_MAX_THREATS = Option(
+    "max_threats", int, 50_000_000, "refuse to hold more minimal privacy threats than this", least=1
+)
 _MEMORY = Option(
     "memory", int, None, "memory budget in bytes; more parts where it asks for them", least=1024
 )
@@ -256,6 +267,49 @@ METHODS: tuple[MethodRecord, ...] = (
         needs_rows=True,
         idempotent=False,
     ),
+    MethodRecord(
+        key="hghs",
+        module="setveil.methods.topdown",
+        title="Top-down generalization with suppression",
+        paper=_LIU_2010,
+        guarantees=("km",),
+        recoding="global",
+        exact=False,
+        needs_rows=False,
+        idempotent=True,
+        suppresses=True,
+        options=(_MAX_THREATS,),
+    ),
+    MethodRecord(
+        key="mhghs",
+        module="setveil.methods.topdown",
+        title="Top-down generalization with suppression, in rounds",
+        paper=_LIU_2010,
+        guarantees=("km",),
+        recoding="global",
+        exact=False,
+        needs_rows=False,
+        idempotent=True,
+        suppresses=True,
+        function="anonymize_rounds",
+        options=(_MAX_THREATS,),
+    ),
+    MethodRecord(
+        key="mm",
+        module="setveil.methods.moles",
+        title="Total item suppression",
+        paper=_XU_2008,
+        guarantees=("km", "coherence"),
+        recoding="global",
+        exact=False,
+        needs_rows=False,
+        idempotent=True,
+        suppresses=True,
+        needs_hierarchy=False,
+        options=(
+            Option("max_moles", int, 50_000_000, "refuse to hold more minimal moles than this", least=1),
+        ),
+    ),
 )
 
 DEFAULT_BY_MODEL: Mapping[str, str] = {
@@ -263,6 +317,7 @@ DEFAULT_BY_MODEL: Mapping[str, str] = {
     "km-negative": "optimal",
     "k": "partition",
     "lm": "optimal",
+    "coherence": "mm",
 }
 
 

@@ -192,7 +192,7 @@ def test_huge_records_are_refused_by_estimate() -> None:
     n = 600_000
     labels = Vocabulary(tuple(f"{number:07d}" for number in range(n)))
     data = sv.Transactions(labels, np.array([0, n, n], dtype=np.int64), np.arange(n, dtype=np.int32))
-    with pytest.raises(ResourceLimit, match="179,999,700,000 sets of 2 items.* 600,000 items") as told:
+    with pytest.raises(ResourceLimit, match=r"179,999,700,000 sets of 2 items.* 600,000 items") as told:
         sv.Job(sv.KmAnonymity(2, 2)).prepare(data, None)
     assert told.value.exit_code == 6
     assert told.value.problems[0].remedy.startswith("Lower m to 1")

@@ -234,7 +234,9 @@ def test_tables_have_one_tree_a_column(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no column"):
         sv.anonymize(records, promise, hierarchy={"town": drugs})
     with pytest.raises(UsageError, match="table is published as a table"):
-        sv.publish(release, tmp_path / "other", format="jsonl")
+        sv.publish(release, tmp_path / "other", format="parquet")
+    assert sv.publish(release, tmp_path / "other", format="jsonl").verdict.holds
+    assert '["drug=' in (tmp_path / "other/data.jsonl").read_text()
 
 
 def test_columns_are_only_for_tables(baskets: sv.Transactions, products: sv.Hierarchy) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -158,6 +158,8 @@ def test_reports_as_text_markdown_and_plain_values() -> None:
     assert "  long name        -" in text
     assert "| long name | - |" in as_markdown(report)
     assert "![A title](x.svg)" in as_markdown(report)
+    piped = replace(report, tables=(Table(("point", "s"), (("|D| = 5", 1.0),)),))
+    assert "| \\|D\\| = 5 | 1.00 |" in as_markdown(piped)
     assert as_plain(report)["tables"][0]["rows"][0] == {"what": "a", "seconds": 1.0}
     assert "Quick run" in as_markdown(replace(report, quick=True))
     assert not re.search(r"20\d\d-\d\d", as_markdown(report))
@@ -194,3 +196,48 @@ def test_a_picture_shows_what_is_known() -> None:
     assert small_multiples([("block", [[panel]])], "title") == small_multiples(
         [("block", [[panel]])], "title"
     )
+
+
+def test_a_worker_that_fails_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(context: Context) -> Report:
+        found = measured_apart({"task": "no such task"})
+        raise AssertionError(f"measured {found} of {context}")
+
+    entry = benchmark("threads")
+    monkeypatch.setattr(type(entry), "load", lambda self: fails if self is entry else _one_row)
+    assert main(["threads", "sweep", "--quick", "--output", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert "threads: failed:" in said
+    assert "no such task" in said
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["sweep.json", "sweep.md"]
+
+
+def _one_row(context: Context) -> Report:
+    return Report("sweep", "One row", (Table(("a",), ((1,),)),), quick=context.quick)
+
+
+def test_no_words_of_a_picture_overlap() -> None:
+    xs = (25_000, 50_000, 100_000, 200_000)
+    panel = Panel("seconds", "|D|", xs, dict.fromkeys(("aa", "optimal"), (0.01, 4.0, 90.0, 12345.0)))
+    rows = [[panel] * 5, [replace(panel, logarithmic=True)] * 3]
+    root = ElementTree.fromstring(small_multiples([("one", rows), ("two", rows)], "title"))
+    width, height = (float(value) for value in root.attrib["viewBox"].split()[2:])
+    boxes = [_box(text) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert len(boxes) > 150
+    for left, top, right, bottom in boxes:
+        assert left >= 0
+        assert top >= 0
+        assert right <= width
+        assert bottom <= height
+    for one, other in combinations(boxes, 2):
+        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+        assert apart, (one, other)
+
+
+def _box(text: ElementTree.Element) -> tuple[float, float, float, float]:
+    size, x, y = (float(text.attrib[name]) for name in ("font-size", "x", "y"))
+    width = 0.56 * size * len(text.text or "")
+    left = x - width * {"start": 0, "middle": 0.5, "end": 1}[text.attrib["text-anchor"]]
+    return left, y - 0.75 * size, left + width, y + 0.2 * size

@@ -182,7 +182,10 @@ def _check_columns(columns: Any) -> None:
         is_set = column.get("kind") == "set"
         keys = {"name", "kind"} | ({"separator"} if is_set else set())
         _need_keys(column, frozenset(keys), "a column")
-        _need(column["kind"] in ("kept", "set"), "a column's kind must be kept or set")
+        _need(
+            column["kind"] in ("kept", "set", "unprotected"),
+            "a column's kind must be kept, set or unprotected",
+        )
         _need(isinstance(column["name"], str) and column["name"], "a column needs a name")
         if is_set:
             separator = column["separator"]
@@ -190,6 +193,10 @@ def _check_columns(columns: Any) -> None:
                 isinstance(separator, str) and separator and not set(separator) & set('"\r\n'),
                 "a separator must be text without quotes and line ends",
             )
+    _need(
+        any(column["kind"] != "unprotected" for column in columns),
+        "some column must be covered by the promise",
+    )
     names = [column["name"] for column in columns]
     _need(len(set(names)) == len(names), "two columns have the same name")
 

@@ -6,7 +6,8 @@ import os
 from collections.abc import Collection, Mapping
 
 from ..errors import UsageError
-from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity
+from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity
+from .coherence import audit_coherence
 from .counting import WORK_LIMIT
 from .cover import audit_cover
 from .diversity import audit_lm
@@ -67,6 +68,10 @@ def audit_published(
         )
     if isinstance(guarantee, KAnonymity):
         return audit_k(published, guarantee, witnesses=witnesses)
+    if isinstance(guarantee, Coherence):
+        return audit_coherence(
+            published, guarantee, witnesses=witnesses, threads=threads, work_limit=work_limit
+        )
     if not isinstance(guarantee, KmAnonymity):
         return audit_lm(
             published, guarantee, witnesses=witnesses, threads=threads, work_limit=work_limit
@@ -86,6 +91,7 @@ def audit_published(
 
 def audit_folder(
     path: str | os.PathLike[str],
+    guarantee: Guarantee | None = None,
     *,
     mode: str = "exact",
     witnesses: int = 0,
@@ -98,18 +104,21 @@ def audit_folder(
     ----------
     path
         The folder.
+    guarantee
+        Another promise than the one that the folder makes.
     mode, witnesses, threads, work_limit
         As in `audit_published`. For cover the leaves are those the published hierarchy tells.
     """
     if mode not in MODES:
         raise UsageError(f"unknown mode {mode[:40]!r}.", "Known: exact, cover.")
     release = read_release(path)
-    return audit_published(
+    verdict = audit_published(
         release.published,
-        release.guarantee,
+        release.guarantee if guarantee is None else guarantee,
         mode=mode,
         leaves_under=release.hierarchy.leaves_under() if mode == "cover" else None,
         witnesses=witnesses,
         threads=threads,
         work_limit=work_limit,
     )
+    return verdict.leaving_out(release.uncovered)

@@ -55,6 +55,7 @@ def audit_lm(
             layout.lists,
             is_sensitive,
             guarantee.l,
+            1,
             m,
             task,
             work_limit,

@@ -21,12 +21,16 @@ def note_share(
     support: int,
     most: int,
     secret: int,
-    ell: int,
+    times: int,
+    part: int,
     task: int,
     counts: Counts,
     worst: NDArray[np.int64],
 ) -> None:
-    """Note that `most` of `support` records with the known labels have the sensitive one."""
+    """Note that `most` of `support` records with the known labels have the sensitive one.
+
+    That breaks the promise where ``times * most > part * support``.
+    """
     size = len(known)
     counts.checked[task, size] += 1
     if most == 0:
@@ -38,7 +42,7 @@ def note_share(
     if most * worst[task, 1] > worst[task, 0] * support:
         worst[task, 0] = most
         worst[task, 1] = support
-    if ell * most > support:
+    if times * most > part * support:
         counts.rare[task, size] += 1
         number = counts.witness_count[task]
         if number < counts.witness_size.shape[1]:
@@ -55,7 +59,8 @@ def count_shares(
     first_ranks: NDArray[np.int64],
     lists: Lists,
     is_sensitive: NDArray[np.bool_],
-    ell: int,
+    times: int,
+    part: int,
     m: int,
     task: int,
     work_limit: int,
@@ -102,7 +107,8 @@ def count_shares(
             first_support,
             most,
             most_secret,
-            ell,
+            times,
+            part,
             task,
             counts,
             worst,
@@ -167,7 +173,8 @@ def count_shares(
                     supports[one],
                     most,
                     most_secret,
-                    ell,
+                    times,
+                    part,
                     task,
                     counts,
                     worst,

@@ -182,6 +182,9 @@ def _read_table(text: str, data: Mapping[str, Any], file: str) -> Published:
         labels: list[str] = []
         key: list[object] = []
         for place, (cell, column) in enumerate(zip(row, columns, strict=True)):
+            if column["kind"] == "unprotected":
+                key.append(cell)
+                continue
             if column["kind"] == "kept":
                 values = [cell]
                 key.append(cell)

@@ -80,7 +80,7 @@ def checked_footer(parquet: pq.ParquetFile, content: bytes) -> int:
     if 4 + pages + footer + 8 != len(content):
         leave("the file holds bytes that belong to no column.")
     values = sum(max(group.column(0).num_values, 0) for group in groups)
-    return sum(max(group.total_byte_size, 0) for group in groups) + 16 * values
+    return int(sum(max(group.total_byte_size, 0) for group in groups) + 16 * values)
 
 
 def leave(what: str, *, too_large: bool = False) -> NoReturn:

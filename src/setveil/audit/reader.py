@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, FileSystemError, ResourceLimit
-from ..model.guarantees import Guarantee, LmDiversity
+from ..model.guarantees import Coherence, Guarantee, LmDiversity
 from .certificate import NAME as CERTIFICATE
 from .certificate import check_counts, read_certificate
 from .formats import LARGEST_BYTES, read_data
@@ -37,6 +37,12 @@ class ReadRelease:
     certificate: dict[str, Any]
     guarantee: Guarantee
     hierarchy: PublishedHierarchy
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """The columns that are published as they are, so that the promise says nothing about them."""
+        columns = self.certificate["data"].get("columns", ())
+        return tuple(column["name"] for column in columns if column["kind"] == "unprotected")
 
 
 def read_release(path: str | os.PathLike[str]) -> ReadRelease:
@@ -86,18 +92,24 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease:
         published.labels,
         local=certificate["recoding"] == "local",
         forest=certificate["data"]["format"] == "table"
-        or isinstance(guarantee, LmDiversity)
+        or isinstance(guarantee, LmDiversity | Coherence)
         or (certificate["data"]["format"] == "jsonl" and hierarchy.is_of_columns),
     )
     check_counts(certificate, guarantee, published.records)
-    if isinstance(guarantee, LmDiversity):
-        for label in sorted(guarantee.sensitive - set(published.labels)):
-            raise refuse(
-                f"the sensitive label {shortened(label)} does not occur.",
-                CERTIFICATE,
-                code="certificate-guarantee",
-            )
+    for label in sorted(_named(guarantee) - set(published.labels)):
+        raise refuse(
+            f"the sensitive label {shortened(label)} does not occur.",
+            CERTIFICATE,
+            code="certificate-guarantee",
+        )
     return ReadRelease(published, certificate, guarantee, hierarchy)
+
+
+def _named(guarantee: Guarantee) -> frozenset[str]:
+    """Return the labels that a guarantee names."""
+    if isinstance(guarantee, Coherence):
+        return guarantee.private
+    return guarantee.sensitive if isinstance(guarantee, LmDiversity) else frozenset()
 
 
 def unpack(content: bytes, file: str, *, largest: int = LARGEST_BYTES) -> bytes:

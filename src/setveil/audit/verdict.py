@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 
@@ -113,6 +114,16 @@ class Verdict:
     witnesses: tuple[Witness, ...] = ()
     notes: tuple[str, ...] = ()
     worst_ratio: Fraction | None = None
+
+    def leaving_out(self, columns: Sequence[str]) -> Verdict:
+        """Return the verdict with a note on columns that were not looked at, where there are some."""
+        if not columns:
+            return self
+        names = ", ".join(columns)
+        note = (
+            f"not covered by the promise and not checked: the columns {names}, published as they are."
+        )
+        return replace(self, notes=(*self.notes, note))
 
     def __bool__(self) -> bool:
         return self.holds

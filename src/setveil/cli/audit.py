@@ -11,7 +11,7 @@ import typer
 from ..errors import FileSystemError, UsageError
 from . import screen
 from .flags import GUARANTEE, NOTICES, READING, TABLE, Flag, picked, taking, whole
-from .reading import guarantee_of, read_data
+from .reading import guarantee_of, read_data, read_hierarchies
 
 EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -m 2"
 
@@ -23,7 +23,13 @@ OWN = (
         default="exact",
         panel="Audit",
     ),
-    Flag("hierarchy", str | None, "for --mode cover on a file", panel="Audit", metavar="FILE"),
+    Flag(
+        "hierarchy",
+        list[str] | None,
+        "for --mode cover on a file; COLUMN=FILE for tables, may be repeated",
+        panel="Audit",
+        metavar="[COLUMN=]FILE",
+    ),
     Flag(
         "witnesses",
         str,
@@ -47,6 +53,9 @@ def audit(
     witnesses = whole("witnesses", given["witnesses"])
     threads = None if given["threads"] is None else whole("threads", given["threads"])
     told = picked(given, GUARANTEE)
+    hierarchy = None
+    if given["hierarchy"] and given["mode"] != "cover":
+        raise UsageError("--hierarchy is for --mode cover.", "Give --mode cover, or leave it out.")
     if Path(target).is_dir():
         if picked(given, READING) or picked(given, TABLE) or given["hierarchy"]:
             raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
@@ -64,11 +73,8 @@ def audit(
         data = read_data(target, given)
         screen.notices(data.notices, verbose=given["verbose"])
         guarantee = guarantee_of(given, None, data)
-    hierarchy = None
-    if given["hierarchy"]:
-        from ..io.hierarchies import read_hierarchy
-
-        hierarchy = read_hierarchy(given["hierarchy"])
+        if given["hierarchy"]:
+            hierarchy = read_hierarchies(given["hierarchy"], data, given)
     from ..api import audit as judge
 
     verdict = judge(

@@ -98,6 +98,13 @@ TABLE = (
     ),
     Flag("keep", Text, "columns to publish beside, by commas; they count as items", panel=TABLE_PANEL),
     Flag(
+        "keep_unprotected",
+        Text,
+        "columns to publish as they are, by commas; the promise does NOT cover them",
+        panel=TABLE_PANEL,
+        metavar="COLUMNS",
+    ),
+    Flag(
         "missing_cells",
         Text,
         "error, suppress or category for cells without a value",

@@ -249,7 +249,7 @@ def _read(path: str, given: Mapping[str, Any]) -> Transactions:
 
 def _column_start(transactions: Transactions, given: Mapping[str, Any]) -> str:
     """Return the prefix of the labels meant: ``column=`` for a table, nothing otherwise."""
-    columns = transactions.layout.columns if transactions.layout is not None else ()
+    columns = transactions.layout.item_columns if transactions.layout is not None else ()
     name: str | None = given["column"]
     if not columns:
         if name is not None:

@@ -36,7 +36,8 @@ def read_data(path: str, given: Mapping[str, Any]) -> Transactions:
         return read_transactions(path, **reading)
     if "set_columns" not in table:
         raise UsageError(
-            "--keep, --set-separator, --missing-cells and --sensitive-column are for tables.",
+            "--keep, --keep-unprotected, --set-separator, --missing-cells and --sensitive-column are "
+            "for tables.",
             "Name the set-valued column: --set COLUMN.",
         )
     if reading.pop("layout", "table") != "table":
@@ -46,7 +47,9 @@ def read_data(path: str, given: Mapping[str, Any]) -> Transactions:
     for name in sorted(set(reading) - set(inspect.signature(read_records).parameters)):
         flag = next(flag for flag in READING if flag.name == name)
         raise UsageError(
-            f"{flag.spelled[0]} does not fit a table.", "Leave it out.", code="option-does-not-fit"
+            f"{flag.spelled[0].partition('/')[0]} does not fit a table.",
+            "Leave it out.",
+            code="option-does-not-fit",
         )
     columns: list[str] = table["set_columns"]
     separators: list[str] = table.get("set_separator") or [" "]
@@ -63,6 +66,9 @@ def read_data(path: str, given: Mapping[str, Any]) -> Transactions:
         keep=tuple(table["keep"].split(",")) if "keep" in table else (),
         sensitive=table.get("sensitive_column"),
         **reading,
+        keep_unprotected=(
+            tuple(table["keep_unprotected"].split(",")) if "keep_unprotected" in table else ()
+        ),
         **({"missing_cells": table["missing_cells"]} if "missing_cells" in table else {}),
     )
     return records.as_transactions()
@@ -153,9 +159,10 @@ def read_hierarchies(
             ("encoding", "hierarchy_encoding"),
             ("has_header", "hierarchy_header"),
         )
-        if given[flag] is not None
+        if given.get(flag) is not None
     }
-    columns = data.layout.columns if data.layout is not None else ()
+    private = bool(given.get("private_hierarchy"))
+    columns = data.layout.item_columns if data.layout is not None else ()
     if columns:
         trees = {}
         names = {column.name for column in columns}
@@ -168,13 +175,13 @@ def read_hierarchies(
                 )
             if column in trees:
                 raise UsageError(f"two hierarchies are given for the column {column[:40]!r}.")
-            trees[column] = replace(read_hierarchy(path, **reading), private=given["private_hierarchy"])
+            trees[column] = replace(read_hierarchy(path, **reading), private=private)
         return trees
     if len(paths) > 1:
         raise UsageError("several hierarchies are for tables.", "Give one.")
     if not paths:
         return None
-    found = replace(read_hierarchy(paths[0], **reading), private=given["private_hierarchy"])
+    found = replace(read_hierarchy(paths[0], **reading), private=private)
     if given["counts"] or given["count_column"]:
         from ..model.build import with_counts
 

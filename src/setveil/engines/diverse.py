@@ -1,15 +1,16 @@
-"""Sets of labels that point to a sensitive item too surely, as an engine's answer."""
+"""Sets of labels that point to a sensitive or private item too surely, as an engine's answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.diverse import find_undiverse
-from ..model.guarantees import LmDiversity
-from .base import Violations, numbered, padded
+from ..model.guarantees import Coherence, LmDiversity
+from .base import NodeSets, Violations, numbered, padded
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -41,6 +42,8 @@ def undiverse_sets(
                 is_sensitive,
                 secret,
                 guarantee.l,
+                1,
+                0,
                 size,
                 most,
             )
@@ -56,3 +59,50 @@ def undiverse_sets(
         np.array([known[line] for line in sets], dtype=np.int64),
         complete and len(sets) == len(known),
     )
+
+
+def with_breaches(
+    indptr: Counts,
+    nodes: Ids,
+    weight_by_row: Counts,
+    guarantee: Coherence,
+    private: Sequence[int],
+    rare: tuple[NodeSets, Counts],
+) -> tuple[NodeSets, Counts]:
+    """Return the minimal moles: those that are rare, given, and those that give a private item away.
+
+    A rare set with a part that gives something away is not minimal, and neither is a set found here
+    with such a part.
+    """
+    used, code = numbered(nodes)
+    is_private = np.isin(used, np.asarray(private, dtype=np.int64))
+    share = guarantee.share
+    p = min(guarantee.p, int(np.diff(indptr).max(initial=1)))
+    found: dict[tuple[int, ...], int] = {}
+    for secret in np.flatnonzero(is_private & (share < 1)).tolist():
+        sets, support = find_undiverse(
+            indptr,
+            code,
+            weight_by_row,
+            is_private,
+            secret,
+            share.denominator,
+            share.numerator,
+            guarantee.k,
+            p,
+            0,
+        )
+        for line, records in zip(sets.tolist(), support.tolist(), strict=True):
+            found[tuple(sorted(int(used[item]) for item in line if item >= 0))] = records
+    if not found:
+        return rare
+    for line, records in zip(rare[0].tolist(), rare[1].tolist(), strict=True):
+        found[tuple(sorted(node for node in line if node >= 0))] = records
+    minimal = [
+        line
+        for line in sorted(found, key=lambda line: (len(line), line))
+        if not any(
+            part in found for size in range(1, len(line)) for part in combinations(line, size)
+        )
+    ]
+    return padded(minimal), np.array([found[line] for line in minimal], dtype=np.int64)

@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..kernels.rare import find_rare
-from ..kernels.rows import merge_rows, recode_rows
+from ..kernels.rows import expand_rows, merge_rows, recode_rows
 from ..kernels.supports import count_supports, lift_sets, node_bitmaps, node_lists
-from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..kernels.witnesses import witness_leaves
+from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions, bind
 from ..release.apply import published_rows
 from ..release.recoding import Recoding
 from .base import NodeSets, Violations, numbered
-from .diverse import undiverse_sets
+from .diverse import undiverse_sets, with_breaches
 from .signed import rare_signed
 
 Ids = NDArray[np.int32]
@@ -89,10 +90,26 @@ class LocalEngine:
             nodes = self.hierarchy.node_of_label
             sensitive = [nodes[label] for label in sorted(guarantee.sensitive) if label in nodes]
             return undiverse_sets(*data, guarantee, sensitive, limit)
+        if isinstance(guarantee, Coherence):
+            return self._moles(published, guarantee, limit)
         if guarantee.negative:
             return rare_signed(*data, guarantee, limit)
         sets, support = self._rare(published, guarantee, limit)
         return Violations(sets, support, limit is None or len(sets) < limit)
+
+    def _moles(self, published: Merged, guarantee: Coherence, limit: int | None) -> Violations:
+        """Return the minimal moles: public sets that are rare or give a private item away."""
+        names = self.hierarchy.node_of_label
+        private = [names[label] for label in sorted(guarantee.private) if label in names]
+        shown = np.arange(len(self.hierarchy), dtype=np.int32)
+        shown[private] = -1
+        public = Merged.of(
+            *recode_rows(published.indptr, published.nodes, shown), published.weight_by_row
+        )
+        rare = self._rare(public, KmAnonymity(guarantee.k, guarantee.p), None)
+        data = (published.indptr, published.nodes, published.weight_by_row)
+        sets, support = with_breaches(*data, guarantee, private, rare)
+        return Violations(sets[:limit], support[:limit], limit is None or len(sets) <= limit)
 
     def _rare(
         self, published: Merged, guarantee: KmAnonymity, limit: int | None
@@ -129,6 +146,41 @@ class LocalEngine:
         """Raise each rare set as ``search.lifting.lift`` does, near the data."""
         weights = self._merged.weight_by_row
         return lift_sets(sets, self.hierarchy.parent, *self._index, weights, k, self.threads)
+
+    def threats(self, nodes: Ids, k: int, m: int, limit: int) -> NodeSets:
+        """Return the minimal rare sets of these nodes, as ``search.threats`` wants them."""
+        parent = self.hierarchy.parent
+        is_asked = np.zeros(len(parent), dtype=np.bool_)
+        is_asked[nodes] = True
+        # The nearest asked node at or above each node; parents come after their children.
+        nearest = np.full(len(parent), -1, dtype=np.int32)
+        for node in range(len(parent) - 1, -1, -1):
+            above = parent[node]
+            nearest[node] = node if is_asked[node] else nearest[above] if above >= 0 else -1
+        above_asked = np.where(parent >= 0, nearest[parent], -1).astype(np.int32)
+        lowest = self._merged.recoded(nearest[: self.hierarchy.n_leaves])
+        longest = int(np.diff(lowest.indptr).max(initial=0))
+        # A row that holds a node holds all above it, so no set with a node and its ancestor is
+        # minimal: without the lower or the upper one it has the same records.
+        indptr, expanded = expand_rows(lowest.indptr, lowest.nodes, above_asked)
+        used, code = numbered(expanded)
+        size = max(1, min(m, longest))
+        sets, _ = find_rare(indptr, code, lowest.weight_by_row, len(used), k, size, limit, self.threads)
+        return np.where(sets >= 0, used[sets], -1).astype(np.int32) if len(used) else sets
+
+    def witnesses(self, sets: NodeSets, per_set: int) -> tuple[NodeSets, Counts]:
+        """Return the leaves by which some records hold each set, near the data."""
+        hierarchy, merged = self.hierarchy, self._merged
+        return witness_leaves(
+            sets,
+            per_set,
+            *self._index[:2],
+            merged.indptr,
+            merged.nodes,
+            hierarchy.first_leaf,
+            hierarchy.end_leaf,
+            self.item_counts(),
+        )
 
     def publish(self, recoding: Recoding) -> Transactions:
         """Return the published records in canonical order."""

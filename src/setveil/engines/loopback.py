@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..release.apply import published_rows
@@ -92,6 +92,16 @@ class LoopbackEngine:
                     rows = [row for row in published if row.issuperset(known)]
                     worst = max((sum(s in row for row in rows) for s in sensitive), default=0)
                     if guarantee.l * worst > len(rows):
+                        yield (known, ()), len(rows)
+            return
+        if isinstance(guarantee, Coherence):
+            private = {self.hierarchy.node_of_label.get(label) for label in guarantee.private}
+            public = [node for node in nodes if node not in private]
+            for size in range(1, guarantee.p + 1):
+                for known in combinations(public, size):
+                    rows = [row for row in published if row.issuperset(known)]
+                    worst = max((sum(s in row for row in rows) for s in private), default=0)
+                    if 0 < len(rows) < guarantee.k or worst > guarantee.share * len(rows):
                         yield (known, ()), len(rows)
             return
         for size in range(1, guarantee.m + 1):

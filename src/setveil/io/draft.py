@@ -62,7 +62,8 @@ class Draft:
 
     `blank_rows` tells that a row without entries was a blank line rather than an explicit empty set.
     `record_of_row` is given where an id says which rows are one person. `prefixes` tells, value by
-    value, what of it names a column.
+    value, what of it names a column. `cells_of_row` are the raw cells of unprotected columns, the same
+    for all rows of a record.
     """
 
     file: str | None
@@ -76,6 +77,7 @@ class Draft:
     count_of_entry: Places | None = None
     prefixes: list[str] | None = None
     blank_rows: bool = False
+    cells_of_row: list[tuple[str, ...]] | None = None
     notices: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=())
 
@@ -247,8 +249,10 @@ def _with_empty_rows(
     notices.append(f"{len(empty):,} empty rows were left out.")
     new_of_row = np.cumsum(filled) - 1
     lines = None if draft.line_of_row is None else draft.line_of_row[filled]
+    cells = draft.cells_of_row
     return replace(
         draft,
+        cells_of_row=None if cells is None else [cells[row] for row in np.flatnonzero(filled)],
         row_of_entry=new_of_row[draft.row_of_entry],
         n_rows=int(filled.sum()),
         line_of_row=lines,
@@ -288,7 +292,18 @@ def _encoded(draft: Draft, policy: Policy, notices: list[str]) -> Transactions:
         notices=tuple(notices),
         source=draft.file,
         first_line_by_item=first_lines,
+        unprotected=_cells_of_records(draft, n_records),
     )
+
+
+def _cells_of_records(draft: Draft, n_records: int) -> tuple[tuple[str, ...], ...] | None:
+    if draft.cells_of_row is None:
+        return None
+    if draft.record_of_row is None:
+        return tuple(draft.cells_of_row)
+    row_of_record = np.zeros(n_records, dtype=np.int64)
+    row_of_record[draft.record_of_row] = np.arange(draft.n_rows)
+    return tuple(draft.cells_of_row[row] for row in row_of_record.tolist())
 
 
 def _ascending(lines: Places) -> bool:

@@ -35,6 +35,7 @@ def from_frame(
     keep: Sequence[str] = (),
     sensitive: str | None = None,
     missing_cells: str = "error",
+    keep_unprotected: Sequence[str] = (),
     counts: bool = False,
     labels: str | os.PathLike[str] | Mapping[str, str] | None = None,
     empty_rows: str = "keep",
@@ -56,7 +57,7 @@ def from_frame(
         The columns of a long table; rows of one id are one record.
     onehot
         Whether the columns are items with cells of true and false (or 1 and 0).
-    set_columns, keep, sensitive, missing_cells
+    set_columns, keep, sensitive, missing_cells, keep_unprotected
         A table with set-valued columns, as in `read_records`: a column of lists, or of texts with a
         separator inside.
 
@@ -80,11 +81,19 @@ def from_frame(
             )
         separators = set_columns if isinstance(set_columns, Mapping) else dict.fromkeys(set_columns)
         options = TableOptions(
-            dict(separators), tuple(keep), sensitive, id_column, id_policy, missing_cells
+            dict(separators),
+            tuple(keep),
+            sensitive,
+            id_column,
+            id_policy,
+            missing_cells,
+            tuple(keep_unprotected),
         )
         return records_of_arrow(table, options, policy, file=FRAME).as_transactions()
-    if keep or sensitive is not None:
-        raise UsageError("keep and sensitive need set_columns.", "Name the set-valued columns.")
+    if keep or keep_unprotected or sensitive is not None:
+        raise UsageError(
+            "keep, keep_unprotected and sensitive need set_columns.", "Name the set-valued columns."
+        )
     draft = draft_of_table(
         table,
         file=FRAME,

@@ -31,6 +31,7 @@ def read_records(
     empty_rows: str = "error",
     missing: Iterable[str] = (),
     missing_cells: str = "error",
+    keep_unprotected: Sequence[str] = (),
     normalize: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
@@ -52,11 +53,19 @@ def read_records(
     missing, missing_cells
         Texts that stand for no value, beside the empty cell of a kept column; such a cell is an error,
         left out (suppress) or a value of its own (category). An empty set-valued cell is an empty set.
+    keep_unprotected
+        Columns that are published as they are. They are no items and no promise covers them.
 
     The other options are those of `read_transactions`.
     """
     options = TableOptions(
-        dict(set_columns), tuple(keep), sensitive, id_column, id_policy, missing_cells
+        dict(set_columns),
+        tuple(keep),
+        sensitive,
+        id_column,
+        id_policy,
+        missing_cells,
+        tuple(keep_unprotected),
     )
     policy = Policy(
         empty_rows=empty_rows,
@@ -81,8 +90,7 @@ def read_records(
         )
     fields = split_fields(data, delimiter=check_delimiter(delimiter), name=source.name)
     columns = columns_of_fields(fields, file=source.name, header=True, delimiter=delimiter)
-    for name in (*options.separator_of_set, *options.keep, options.sensitive, options.id_column):
-        if name is not None:
-            columns.require(name)
+    for name in options.all_names:
+        columns.require(name)
     layout = Layout("table", delimiter=delimiter, gzip=source.gzip)
     return build_records(columns, {}, columns.names, options, policy, layout=layout, notices=notices)

@@ -12,7 +12,7 @@ from ..errors import Problem, UsageError
 from ..model.layout import Layout, LayoutColumn
 from ..model.records import Records
 from .columns import Column, Columns, merged_by_id
-from .draft import ID_POLICIES, Draft, Policy, check_choice, finish
+from .draft import ID_POLICIES, Draft, Policy, check_choice, finish, label_fault
 from .text import MAX_PROBLEMS, shorten
 from .tokens import Codes, Places
 
@@ -35,6 +35,7 @@ class TableOptions:
     id_column: str | None = None
     id_policy: str = "merge"
     missing_cells: str = "error"
+    unprotected: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice("missing_cells", self.missing_cells, MISSING_CELLS)
@@ -43,7 +44,7 @@ class TableOptions:
             raise UsageError(
                 "no set-valued column is named.", "Name one (--set).", code="no-set-column"
             )
-        named = [*self.separator_of_set, *self.keep]
+        named = [*self.separator_of_set, *self.keep, *self.unprotected]
         if self.sensitive is not None and self.sensitive not in named:
             named.append(self.sensitive)
         if self.id_column is not None:
@@ -67,6 +68,13 @@ class TableOptions:
                     code="bad-separator",
                 )
 
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Every column that is named in some role."""
+        more = (self.sensitive, self.id_column)
+        named = (*self.separator_of_set, *self.keep, *self.unprotected)
+        return named + tuple(name for name in more if name is not None)
+
     def columns(self, order: Sequence[str]) -> tuple[LayoutColumn, ...]:
         """Return the columns that count, in the order of the table."""
         result = []
@@ -79,6 +87,8 @@ class TableOptions:
                 result.append(LayoutColumn(name, "sensitive"))
             elif name in self.keep:
                 result.append(LayoutColumn(name, "kept"))
+            elif name in self.unprotected:
+                result.append(LayoutColumn(name, "unprotected"))
         return tuple(result)
 
 
@@ -118,6 +128,8 @@ def build_records(
     entries = _Entries([], [], [], [], [])
     chosen = options.columns(order)
     for column in chosen:
+        if column.role == "unprotected":
+            continue
         if column.name in lists:
             _add_lists(entries, column, lists[column.name], columns, options, policy)
         elif column.separator is None:
@@ -128,6 +140,16 @@ def build_records(
     if options.id_column is not None:
         record_of_row, told = merged_by_id(columns, options.id_column, options.id_policy)
         notices = (*notices, *told)
+    cells_of_row = None
+    if options.unprotected:
+        open_columns = [column.name for column in chosen if column.role == "unprotected"]
+        cells_of_row = _raw_cells(entries, open_columns, columns, record_of_row)
+        shown = ", ".join(shorten(name) for name in open_columns)
+        notices = (
+            *notices,
+            f"published as they are, NOT covered by the promise: {shown}. Whoever knows such a value "
+            "can tell records apart by it.",
+        )
     unused = [
         name for name in order if name not in {column.name for column in chosen} | {options.id_column}
     ]
@@ -147,6 +169,7 @@ def build_records(
         n_rows=columns.n_rows,
         line_of_row=columns.line_of_row,
         record_of_row=record_of_row,
+        cells_of_row=cells_of_row,
         notices=notices,
         problems=tuple(sorted(entries.problems, key=lambda problem: problem.line or 0)),
     )
@@ -200,9 +223,40 @@ def _require_all(
 ) -> None:
     blank = Column([], np.zeros(0, dtype=np.int32))
     known = replace(columns, by_name=dict.fromkeys(names, blank), line_of_row=None)
-    for name in (*options.separator_of_set, *options.keep, options.sensitive, options.id_column):
-        if name is not None and name not in lists:
+    for name in options.all_names:
+        if name not in lists:
             known.require(name)
+
+
+def _raw_cells(
+    entries: _Entries, names: Sequence[str], columns: Columns, record_of_row: Places | None
+) -> list[tuple[str, ...]]:
+    """Return the cells of unprotected columns, row by row; merged rows must agree on them."""
+    texts: list[list[str]] = []
+    for name in names:
+        column = columns.require(name)
+        for code, value in enumerate(column.values):
+            fault = label_fault(value) if value else None
+            rows = np.flatnonzero(column.code_of_row == code) if fault is not None else ()
+            if fault is not None and len(rows):
+                entries.problems.append(Problem(*fault, columns.file, columns.line(int(rows[0]))))
+        values = [*column.values, ""]  # a null has the code -1
+        texts.append([values[code] for code in column.code_of_row.tolist()])
+    cells = list(zip(*texts, strict=True))
+    if record_of_row is not None:
+        first: dict[int, tuple[str, ...]] = {}
+        for row, record in enumerate(record_of_row.tolist()):
+            if (
+                first.setdefault(record, cells[row]) != cells[row]
+                and len(entries.problems) < MAX_PROBLEMS
+            ):
+                entries.problems.append(
+                    Problem("conflicting-cells",
+                            "the rows of one id differ in a column that is published as it is.",
+                            "Make them equal, or leave the column out of --keep-unprotected.",
+                            columns.file, columns.line(row))
+                )  # fmt: skip
+    return cells
 
 
 def _add_kept(

@@ -55,6 +55,8 @@ def cannot_hold(transactions: Transactions, layout: Layout) -> str | None:
         fault = label_fault(label)
         if fault is not None:
             return f"no format can hold a label such as {label[:40]!a}: {fault[1]}"
+    if transactions.unprotected is not None and layout.format != "table":
+        return "only a table can hold columns that are published as they are"
     n_empty = int((transactions.length_by_record == 0).sum())
     if n_empty and layout.format in ("baskets", "long", "fimi"):
         return f"the format {layout.format} cannot hold an empty record, and there are some"
@@ -83,6 +85,7 @@ def formulas_in(transactions: Transactions, layout: Layout) -> str | None:
     if layout.format == "table":
         cells = [label.partition("=")[2] for label in cells]
         cells += [column.name for column in layout.columns]
+        cells += sorted({cell for row in transactions.unprotected or () for cell in row})
     found = next((cell for cell in cells if is_formula(cell)), None)
     return None if found is None else f"a spreadsheet would run {shorten(found)} as a formula"
 
@@ -98,7 +101,7 @@ def _fimi_cannot(labels: Sequence[str]) -> str | None:
 
 
 def _table_cannot(transactions: Transactions, layout: Layout, labels: Sequence[str]) -> str | None:
-    by_name = {column.name: column for column in layout.columns}
+    by_name = {column.name: column for column in layout.item_columns}
     for label in labels:
         name, mark, value = label.partition("=")
         column = by_name.get(name)
@@ -233,7 +236,7 @@ def cells_of_table(
     transactions: Transactions, layout: Layout
 ) -> dict[LayoutColumn, list[tuple[str, ...]]]:
     """Return, for each column of a table, the values of each record's cell, sorted."""
-    place_of_name = {column.name: place for place, column in enumerate(layout.columns)}
+    place_of_name = {column.name: place for place, column in enumerate(layout.item_columns)}
     place_of_item: list[int] = []
     value_of_item: list[str] = []
     for label in transactions.vocabulary.labels:
@@ -241,7 +244,7 @@ def cells_of_table(
         place_of_item.append(place_of_name.get(name, -1))
         value_of_item.append(value)
     # Ids follow the labels, so the values of one column come sorted.
-    columns: list[list[tuple[str, ...]]] = [[] for _ in layout.columns]
+    columns: list[list[tuple[str, ...]]] = [[] for _ in layout.item_columns]
     bounds, items = transactions.indptr.tolist(), transactions.items.tolist()
     for start, end in pairwise(bounds):
         cells: list[list[str]] = [[] for _ in columns]
@@ -250,7 +253,14 @@ def cells_of_table(
                 cells[place_of_item[item]].append(value_of_item[item])
         for column, cell in zip(columns, cells, strict=True):
             column.append(tuple(cell))
-    return dict(zip(layout.columns, columns, strict=True))
+    cells_of_column = dict(zip(layout.item_columns, columns, strict=True))
+    raw = iter(zip(*(transactions.unprotected or ()), strict=True))
+    return {
+        column: cells_of_column[column]
+        if column in cells_of_column
+        else [(cell,) for cell in next(raw)]
+        for column in layout.columns
+    }
 
 
 def _table(transactions: Transactions, layout: Layout) -> Iterator[bytes]:

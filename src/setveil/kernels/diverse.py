@@ -2,7 +2,8 @@
 
 For one sensitive item: every set of at most m other items that occurs with it is visited, depth first
 in rising order, with its rows among those that hold the sensitive item and among all. Diversity is not
-monotone, so nothing is pruned but sets that never occur with the sensitive item.
+monotone, so nothing is pruned but sets that never occur with the sensitive item; where only minimal sets
+of frequent items are wanted, rare sets and sets already found are not gone on from either.
 """
 
 from __future__ import annotations
@@ -24,11 +25,17 @@ def find_undiverse(
     weight_by_row: Counts,
     is_sensitive: NDArray[np.bool_],
     secret: int,
-    l: int,  # noqa: E741 - the papers' name
+    times: int,
+    part: int,
+    least: int,
     m: int,
     most: int,
 ) -> tuple[Ids, Counts]:
-    """Return sets c with ``l * support(c + secret) > support(c)``, and support(c)."""
+    """Return sets c with ``times * support(c + secret) > part * support(c)``, and support(c).
+
+    With `least` above 0 only sets in at least so many records, and none above a smaller one of its
+    own path; that still leaves some that are not minimal. `most` above 0 ends the search there.
+    """
     n_rows, n_items = indptr.size - 1, is_sensitive.size
     room = 1024
     found = np.full((room, m), -1, np.int32)
@@ -68,7 +75,8 @@ def find_undiverse(
             top = candidate_end[depth]
             for place in range(n_touched):
                 item = touched[place]
-                if l * with_secret[item] > in_all[item]:
+                gives_away = times * with_secret[item] > part * in_all[item]
+                if gives_away and in_all[item] >= least:
                     if n_found == room:
                         room *= 2
                         more = np.full((room, m), -1, np.int32)
@@ -84,7 +92,8 @@ def find_undiverse(
                     n_found += 1
                     if 0 < most <= n_found:
                         return found[:n_found], support[:n_found]
-                if depth + 1 < m and with_secret[item] > 0:
+                ends = least > 0 and (gives_away or in_all[item] < least)
+                if depth + 1 < m and with_secret[item] > 0 and not ends:
                     candidates[top] = item
                     top += 1
                 in_all[item] = 0

@@ -130,7 +130,7 @@ class Search:
             self.watch.check_deadline()
             raise TimeLimit("no valid cut was found in time.", "Raise the time limit.")
         figures = {"rounds": self.rounds, "clauses": len(self.model.clauses)}
-        recoding = Recoding.from_node_of_leaf(self.engine.hierarchy, self.model.node_of_leaf(self.best))
+        recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(self.best))
         objective = Objective(self.cost.name, self.best_cost, min(self.bound, self.best_cost))
         return Outcome(recoding, objective, figures, complete=objective.proven)
 
@@ -147,7 +147,7 @@ class Search:
             outcome = apriori.anonymize(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
         except TimeLimit:
             return
-        self.offer(self.model.generalized(outcome.recoding.node_of_leaf()))
+        self.offer(self.model.chosen(outcome.recoding.cut()))
 
     def offer(self, generalized: NDArray[np.bool_]) -> None:
         """Make a valid cut the incumbent if it is the cheapest so far."""
@@ -206,8 +206,7 @@ class Search:
     def violations(self, generalized: NDArray[np.bool_], limit: int) -> Violations:
         """Return what the cut would publish against the guarantee."""
         self.rounds += 1
-        node_of_leaf = self.model.node_of_leaf(generalized)
-        recoding = Recoding.from_node_of_leaf(self.engine.hierarchy, node_of_leaf)
+        recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(generalized))
         return self.engine.violations(recoding, self.guarantee, limit=limit)
 
     def clauses_against(self, found: Violations) -> list[Clause]:

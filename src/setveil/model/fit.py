@@ -2,7 +2,8 @@
 
 - A table has one tree a column. A kept column without one gets the flat tree ``column=*``.
 - Items unknown to the hierarchy are an error, or are put under the root where the user says so.
-- A sensitive item is never generalized: it leaves its tree and becomes a tree of its own.
+- A sensitive or private item is never generalized: it leaves its tree and becomes a tree of its own.
+- Without a hierarchy every item is a tree of its own, so that nothing can be generalized.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..errors import HierarchyError, Problem, UsageError
-from .guarantees import Guarantee, LmDiversity
+from .guarantees import Coherence, Guarantee, LmDiversity
 from .hierarchy import Hierarchy
 from .transactions import Transactions
 
@@ -27,7 +28,7 @@ def labels_in(transactions: Transactions) -> list[str]:
 
 def fit_hierarchy(
     transactions: Transactions,
-    hierarchy: Hierarchy | Mapping[str, Hierarchy],
+    hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
     guarantee: Guarantee,
     *,
     unknown: str = "error",
@@ -39,9 +40,9 @@ def fit_hierarchy(
     transactions
         The data; a table's layout names its columns.
     hierarchy
-        One hierarchy, or for a table one for each column by name.
+        One hierarchy, or for a table one for each column by name. None: every item is its own tree.
     guarantee
-        What shall be promised; its sensitive items become trees of their own.
+        What shall be promised; its sensitive or private items become trees of their own.
     unknown
         What to do with items that the hierarchy lacks: "error" or "attach-to-root".
     """
@@ -53,13 +54,19 @@ def fit_hierarchy(
     notices: list[str] = []
     parents: dict[str, str | None]
     private = False
-    if isinstance(hierarchy, Hierarchy):
+    if hierarchy is None:
+        parents = dict.fromkeys(labels)
+    elif isinstance(hierarchy, Hierarchy):
         parents, private = hierarchy.parents_by_label(), hierarchy.private
     else:
         parents = _one_tree_a_column(transactions, hierarchy, labels, notices)
         private = any(tree.private for tree in hierarchy.values())
     if isinstance(guarantee, LmDiversity):
-        guarantee = _set_apart(guarantee, parents, labels)
+        present = _set_apart(guarantee.sensitive, "sensitive", parents, labels)
+        guarantee = LmDiversity(guarantee.l, guarantee.m, present)
+    elif isinstance(guarantee, Coherence) and guarantee.private:
+        present = _set_apart(guarantee.private, "private", parents, labels)
+        guarantee = Coherence(guarantee.h, guarantee.k, guarantee.p, present)
     missing = [label for label in labels if label not in parents]
     if missing and unknown == "attach-to-root":
         _attach(parents, missing, _columns(transactions))
@@ -78,20 +85,21 @@ def fit_hierarchy(
             ]
         )
     fitted = Hierarchy.from_parents(parents, private=private)
-    _refuse_several_roots(fitted.restricted_to(labels), guarantee, _columns(transactions))
+    if hierarchy is not None:
+        _refuse_several_roots(fitted.restricted_to(labels), guarantee, _columns(transactions))
     return fitted, guarantee, tuple(notices)
 
 
 def _columns(transactions: Transactions) -> tuple[str, ...]:
     layout = transactions.layout
-    return tuple(column.name for column in layout.columns) if layout is not None else ()
+    return tuple(column.name for column in layout.item_columns) if layout is not None else ()
 
 
 def _one_tree_a_column(
     transactions: Transactions, trees: Mapping[str, Hierarchy], labels: list[str], notices: list[str]
 ) -> dict[str, str | None]:
     layout = transactions.layout
-    columns = layout.columns if layout is not None else ()
+    columns = layout.item_columns if layout is not None else ()
     if not columns:
         raise UsageError(
             "hierarchies by column need a table.", "Give one hierarchy, or read the data as a table."
@@ -128,35 +136,36 @@ def _one_tree_a_column(
 
 
 def _set_apart(
-    guarantee: LmDiversity, parents: dict[str, str | None], labels: list[str]
-) -> LmDiversity:
+    named: frozenset[str], word: str, parents: dict[str, str | None], labels: list[str]
+) -> frozenset[str]:
+    """Make the named items that occur trees of their own, and return them."""
     occurring = set(labels)
     categories = {above for above in parents.values() if above is not None}
-    for label in sorted(guarantee.sensitive):
+    for label in sorted(named):
         if label in categories:
             raise UsageError(
-                f"the sensitive item {label[:40]!r} is a category of the hierarchy.",
+                f"the {word} item {label[:40]!r} is a category of the hierarchy.",
                 "Name the items themselves.",
-                code="sensitive-category",
+                code=f"{word}-category",
             )
         if label not in occurring and label not in parents:
             raise UsageError(
-                f"the sensitive item {label[:40]!r} is neither in the data nor in the hierarchy.",
-                "Correct the list of sensitive items.",
-                code="unknown-sensitive",
+                f"the {word} item {label[:40]!r} is neither in the data nor in the hierarchy.",
+                f"Correct the list of {word} items.",
+                code=f"unknown-{word}",
             )
-    present = guarantee.sensitive & occurring
+    present = named & occurring
     if not present:
         raise UsageError(
-            "none of the sensitive items occurs in the data.",
+            f"none of the {word} items occurs in the data.",
             "Correct the list.",
-            code="unknown-sensitive",
+            code=f"unknown-{word}",
         )
-    for label in guarantee.sensitive:
+    for label in named:
         parents.pop(label, None)
     parents.update(dict.fromkeys(present))
     _drop_childless(parents, categories)
-    return LmDiversity(guarantee.l, guarantee.m, present)
+    return present
 
 
 def _drop_childless(parents: dict[str, str | None], categories: set[str]) -> None:
@@ -184,7 +193,9 @@ def _attach(parents: dict[str, str | None], missing: list[str], columns: tuple[s
 
 
 def _refuse_several_roots(hierarchy: Hierarchy, guarantee: Guarantee, columns: tuple[str, ...]) -> None:
-    sensitive = guarantee.sensitive if isinstance(guarantee, LmDiversity) else frozenset()
+    sensitive: frozenset[str] = frozenset()
+    if isinstance(guarantee, LmDiversity | Coherence):
+        sensitive = guarantee.sensitive if isinstance(guarantee, LmDiversity) else guarantee.private
     roots = [hierarchy.labels[root] for root in hierarchy.roots]
     roots = [label for label in roots if label not in sensitive]
     if len(roots) > 1 and not columns:

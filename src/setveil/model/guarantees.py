@@ -6,8 +6,10 @@ the plain form that certificates hold and back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 from ..errors import UsageError
 
@@ -116,12 +118,85 @@ class LmDiversity:
         return f"{self.l}^{self.m}-diversity of {len(self.sensitive)} sensitive items"
 
 
-Guarantee = KmAnonymity | KAnonymity | LmDiversity
+def percentage(value: object) -> Fraction:
+    """Return `value` as an exact number of percent from 0 to 100, else raise `UsageError`.
+
+    Plain digits, a decimal or a ratio as text. A float is refused: the nearest one to 14.1 is not 14.1.
+
+    >>> percentage("12.5"), percentage(80), percentage("100/3")
+    (Fraction(25, 2), Fraction(80, 1), Fraction(100, 3))
+    """
+    exact: Fraction | None = None
+    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+        exact = Fraction(value)
+    elif isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6}|/[0-9]{1,7})?", value):
+        exact = Fraction(value) if not re.search("/0+$", value) else None
+    if exact is None:
+        raise UsageError(
+            f"h must be a number of percent in plain digits (got {str(value)[:40]!r}).",
+            "Give for example 80, '12.5' or '100/3'.",
+        )
+    # Counts times this denominator must fit in 63 bits, so that they are compared as whole numbers.
+    if not 0 <= exact <= 100 or exact.denominator > 10**6:
+        raise UsageError(
+            f"h={str(value)[:40]} is out of range.", "Allowed: 0 <= h <= 100, up to six digits after it."
+        )
+    return exact
+
+
+@dataclass(frozen=True)
+class Coherence:
+    """(h, k, p)-coherence: public items known to somebody give neither a person nor a secret away.
+
+    Every set of 1..`p` public items that occurs is in at least `k` records, and no private item is in
+    more than `h` percent of those. Items that are not `private` are public. k^m-anonymity is the case
+    h = 100, p = m without private items.
+
+    >>> Coherence(h=80, k=5, p=2, private=frozenset({"flu"}))
+    Coherence(h=Fraction(80, 1), k=5, p=2, private=frozenset({'flu'}))
+    """
+
+    h: Fraction
+    k: int
+    p: int
+    private: frozenset[str] = field(default_factory=frozenset)
+    model = "coherence"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "h", percentage(self.h))
+        if self.k == 1 and not isinstance(self.k, bool):
+            raise UsageError("k=1 gives no protection.", "Give k >= 2.")
+        whole_number("k", self.k, least=2)
+        whole_number("p", self.p, least=1)
+        object.__setattr__(self, "private", frozenset(self.private))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the plain form kept in certificates."""
+        return {
+            "model": self.model,
+            "h": str(self.h),
+            "k": self.k,
+            "p": self.p,
+            "private": sorted(self.private),
+        }
+
+    @property
+    def share(self) -> Fraction:
+        """The largest share that a private item may have, h percent as a number from 0 to 1."""
+        return self.h / 100
+
+    def __str__(self) -> str:
+        secrets = f" of {len(self.private)} private items" if self.private else ""
+        return f"({self.h} %, {self.k}, {self.p})-coherence{secrets}"
+
+
+Guarantee = KmAnonymity | KAnonymity | LmDiversity | Coherence
 
 FIELDS: Mapping[str, frozenset[str]] = {
     "km": frozenset({"k", "m", "negative"}),
     "k": frozenset({"k"}),
     "lm": frozenset({"l", "m", "sensitive"}),
+    "coherence": frozenset({"h", "k", "p", "private"}),
 }
 
 
@@ -133,21 +208,28 @@ def guarantee_from_dict(plain: Mapping[str, object]) -> Guarantee:
     """
     model = plain.get("model")
     if not isinstance(model, str) or model not in FIELDS:
-        raise UsageError(f"unknown guarantee {str(model)[:40]!r}.", "Known: km, k, lm.")
+        raise UsageError(f"unknown guarantee {str(model)[:40]!r}.", f"Known: {', '.join(FIELDS)}.")
     fields = {name: value for name, value in plain.items() if name != "model"}
     unknown = sorted(set(fields) - FIELDS[model])
     if unknown:
         raise UsageError(f"unknown field {str(unknown[0])[:40]!r} in guarantee {model!r}.")
-    k = whole_number("k", fields.get("k"), least=2) if model in ("km", "k") else 0
+    k = whole_number("k", fields.get("k"), least=2) if model != "lm" else 0
     if model == "k":
         return KAnonymity(k)
+    if model == "coherence":
+        p = whole_number("p", fields.get("p"), least=1)
+        return Coherence(percentage(fields.get("h")), k, p, _labels(fields, "private"))
     m = whole_number("m", fields.get("m"), least=1)
     if model == "km":
         negative = fields.get("negative", False)
         if not isinstance(negative, bool):
             raise UsageError("negative must be true or false.")
         return KmAnonymity(k, m, negative)
-    sensitive = fields.get("sensitive")
-    if not isinstance(sensitive, list) or not all(isinstance(item, str) for item in sensitive):
-        raise UsageError("sensitive must be a list of labels.")
-    return LmDiversity(whole_number("l", fields.get("l"), least=2), m, frozenset(sensitive))
+    return LmDiversity(whole_number("l", fields.get("l"), least=2), m, _labels(fields, "sensitive"))
+
+
+def _labels(fields: Mapping[str, object], name: str) -> frozenset[str]:
+    labels = fields.get(name)
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise UsageError(f"{name} must be a list of labels.")
+    return frozenset(labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FORMATS = ("baskets", "long", "onehot", "fimi", "jsonl", "parquet", "table")
-ROLES = ("set", "kept", "sensitive")
+ROLES = ("set", "kept", "sensitive", "unprotected")
 
 
 @dataclass(frozen=True)
@@ -29,3 +29,13 @@ class Layout:
     delimiter: str = ","
     gzip: bool = False
     columns: tuple[LayoutColumn, ...] = ()
+
+    @property
+    def item_columns(self) -> tuple[LayoutColumn, ...]:
+        """The columns whose values are items; the promise covers these."""
+        return tuple(column for column in self.columns if column.role != "unprotected")
+
+    @property
+    def unprotected(self) -> tuple[str, ...]:
+        """The names of columns that are published as they are, covered by no promise."""
+        return tuple(column.name for column in self.columns if column.role == "unprotected")

@@ -4,6 +4,8 @@
 unique. A record is a person; its place in the arrays means nothing and is never published. `layout`
 remembers the format the data came in, `notices` what the reader had to say about them, `source` and
 `first_line_by_item` where each item was seen first, so that later errors can name file and line.
+`unprotected` holds, record by record, the raw cells of columns that no promise covers; no method sees
+them.
 
 `Rows` are transactions bound to a hierarchy: their items are the numbers of its leaves.
 """
@@ -44,6 +46,7 @@ class Transactions:
     notices: tuple[str, ...] = ()
     source: str | None = None
     first_line_by_item: Counts | None = None
+    unprotected: tuple[tuple[str, ...], ...] | None = None
 
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[str]]) -> Transactions:
@@ -127,7 +130,10 @@ class Transactions:
         np.cumsum(lengths, out=indptr[1:])
         places = np.repeat(self.indptr[:-1][records] - indptr[:-1], lengths)
         places += np.arange(int(indptr[-1]), dtype=np.int64)
-        return replace(self, indptr=indptr, items=self.items[places])
+        cells = self.unprotected
+        if cells is not None:
+            cells = tuple(cells[record] for record in records.tolist())
+        return replace(self, indptr=indptr, items=self.items[places], unprotected=cells)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,12 @@ def published_nodes(recoding: Recoding, rows: Rows) -> Ids:
 
 def published_rows(recoding: Recoding, rows: Rows) -> Transactions:
     """Return the published records in canonical order; records left empty stay, first."""
+    published = published_by_record(recoding, rows)
+    return published.take(canonical_order(published))
+
+
+def published_by_record(recoding: Recoding, rows: Rows) -> Transactions:
+    """Return the published records in the order of the rows, which must not be published."""
     hierarchy = recoding.hierarchy
     nodes = published_nodes(recoding, rows)
     record = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))
@@ -51,14 +57,20 @@ def published_rows(recoding: Recoding, rows: Rows) -> Transactions:
     lengths = np.bincount(keys // width, minlength=len(rows))
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(lengths, out=indptr[1:])
-    published = Transactions(Vocabulary(labels), indptr, item.astype(np.int32))
-    return published.take(canonical_order(published))
+    return Transactions(Vocabulary(labels), indptr, item.astype(np.int32))
 
 
 def canonical_order(transactions: Transactions) -> NDArray[np.int64]:
-    """Return the order of the records by their labels, as tuples; ids are in label order."""
+    """Return the order of the records by their labels, as tuples; ids are in label order.
+
+    Records with the same labels are ordered by their unprotected cells, where there are some.
+    """
     # Big-endian bytes compare as the tuples of ids do, a prefix before its extensions.
     packed = transactions.items.astype(">u4").tobytes()
     bounds = (transactions.indptr * 4).tolist()
     keys = [packed[bounds[r] : bounds[r + 1]] for r in range(len(transactions))]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    cells = transactions.unprotected
+    if cells is not None:
+        order.sort(key=lambda record: (keys[record], cells[record]))
+    return np.array(order, dtype=np.int64)

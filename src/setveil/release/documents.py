@@ -8,14 +8,14 @@ label that the release does not show, no exact loss, no path, no hash of the inp
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 
 from .._version import __version__
 from ..errors import UsageError
 from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
-from ..model.layout import Layout
+from ..model.layout import Layout, LayoutColumn
 from .release import Release
 
 CERTIFICATE_VERSION = 1
@@ -57,9 +57,22 @@ def promised(guarantee: Guarantee) -> list[str]:
             ]
 
 
-def not_promised(guarantee: Guarantee) -> list[str]:
-    """Return what the guarantee leaves open, in plain words."""
+def not_promised(guarantee: Guarantee, unprotected: Sequence[str] = ()) -> list[str]:
+    """Return what the guarantee leaves open, in plain words.
+
+    Parameters
+    ----------
+    guarantee
+        What is promised.
+    unprotected
+        The columns that are published as they are.
+    """
     sentences: list[str] = []
+    if unprotected:
+        sentences.append(
+            f"Nothing about these columns, which are published as they are: {', '.join(unprotected)}. "
+            "Whoever knows values in them can single out records, whatever else is promised."
+        )
     if isinstance(guarantee, KmAnonymity):
         sentences.append(
             f"Nothing against someone who knows more than {guarantee.m} items of a record: this is not "
@@ -106,18 +119,13 @@ def certificate(
     if layout.format in DELIMITED:
         data["delimiter"] = layout.delimiter
     if layout.format == "table":
-        data["columns"] = [
-            {"name": column.name, "kind": "set", "separator": column.separator}
-            if column.separator is not None
-            else {"name": column.name, "kind": "kept"}
-            for column in layout.columns
-        ]
+        data["columns"] = [_described(column) for column in layout.columns]
     document: dict[str, object] = {
         "certificate": CERTIFICATE_VERSION,
         "tool": {"name": "setveil", "version": __version__},
         "guarantee": public_guarantee(release),
         "promised": promised(release.guarantee),
-        "not_promised": not_promised(release.guarantee),
+        "not_promised": not_promised(release.guarantee, layout.unprotected),
         "data": data,
         "hierarchy": {"file": "hierarchy.csv", "sha256": hierarchy_sha256},
         "method": release.method,
@@ -129,6 +137,15 @@ def certificate(
     if source_date_epoch is not None:
         document["date"] = _date(source_date_epoch)
     return document
+
+
+def _described(column: LayoutColumn) -> dict[str, str]:
+    if column.separator is not None:
+        return {"name": column.name, "kind": "set", "separator": column.separator}
+    return {
+        "name": column.name,
+        "kind": "unprotected" if column.role == "unprotected" else "kept",
+    }
 
 
 def public_guarantee(release: Release) -> dict[str, object]:
@@ -195,7 +212,8 @@ def private_audit(
         else {
             "hmac_sha256": release.seal.digest,
             "key": release.seal.key,
-            "of": "the labels as a JSON array, then indptr (int64) and items (int32), little-endian",
+            "of": "the labels as a JSON array, then indptr (int64) and items (int32), little-endian, "
+            "then any unprotected cells as a JSON array of arrays",
         },
     }
 

@@ -117,6 +117,9 @@ class Release:
                 ", ".join(f"{name.upper()} {float(loss):.4f}" for name, loss in self.losses.items()),
             ),
         ]
+        if self.layout is not None and self.layout.unprotected:
+            names = ", ".join(self.layout.unprotected)
+            lines.append(("open", f"not covered by the promise, published as they are: {names}"))
         if self.objective is not None:
             lines.append(("optimum", _optimum(self.objective)))
         lines.append(("time", f"{self.seconds:.2f} s"))

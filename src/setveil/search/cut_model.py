@@ -1,16 +1,18 @@
-"""Choosing a cut as an integer program, solved by HiGHS.
+"""Choosing what is published as an integer program, solved by HiGHS.
 
-One column z_p a inner node, precedence z_p <= z_c for every inner child c, one row a clause. The cost
-of a cut is the sum of non-negative integer coefficients, so bounds can be certified: an LP bound is
-recomputed from the rounded duals in integers (any non-negative duals give a valid bound, whatever the
-solver's tolerances), and the integer program is solved to an absolute gap below one.
+One column z_u a node, precedence z_p <= z_c for every child c, one row a clause. For an inner node,
+z_p = 1 says that the leaves under p are published at p or above it. Where suppressing is allowed the
+leaves have columns too, and z_a = 1 says that leaf a is published at all; otherwise they all are.
+
+Costs are integers, so bounds can be certified: an LP bound is recomputed from the rounded duals in
+integers (any non-negative duals give a valid bound, whatever the solver's tolerances), and the integer
+program is solved to an absolute gap below one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import highspy
 import numpy as np
@@ -39,19 +41,36 @@ class Relaxed:
 
 
 class CutModel:
-    """The integer program of the cuts of one hierarchy; clauses join as they are found."""
+    """The integer program over one hierarchy; clauses join as they are found.
 
-    def __init__(self, hierarchy: Hierarchy, cost: Cost, count_by_leaf: NDArray[np.int64]) -> None:
+    The cost of a solution is `offset` plus the coefficients of its columns. Column c belongs to node
+    ``first_node + c``.
+    """
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        cost: Cost,
+        count_by_leaf: NDArray[np.int64],
+        *,
+        suppressing: bool = False,
+    ) -> None:
         self.hierarchy = hierarchy
-        weights = [int(weight) for weight in cost.weight_by_node(hierarchy, count_by_leaf)]
-        first = hierarchy.n_leaves
+        self.first_node = first = 0 if suppressing else hierarchy.n_leaves
         self.n_columns = len(hierarchy) - first
+        weights = [int(weight) for weight in cost.weight_by_node(hierarchy, count_by_leaf)]
         self.coefficients = weights[first:]
         for node in range(first, len(hierarchy)):
             above = int(hierarchy.parent[node])
             if above >= 0:
                 self.coefficients[above - first] -= weights[node]
-        if sum(self.coefficients) >= LARGEST_EXACT:
+        self.offset = 0
+        if suppressing:
+            # Start with everything lost; each leaf published at all gains its whole cost.
+            self.offset = cost.whole(count_by_leaf)
+            for leaf, count in enumerate(cost.weighted_counts(count_by_leaf).tolist()):
+                self.coefficients[leaf] -= cost.scale * count
+        if sum(abs(coefficient) for coefficient in self.coefficients) >= LARGEST_EXACT:
             raise ResourceLimit(
                 "the costs are too large for an exact proof.", "Use coarser weights, or method aa."
             )
@@ -107,7 +126,7 @@ class CutModel:
                 fresh.append(clause)
         if not fresh:
             return 0
-        first = self.hierarchy.n_leaves
+        first = self.first_node
         starts = np.zeros(len(fresh), dtype=np.int32)
         index: list[int] = []
         value: list[float] = []
@@ -130,16 +149,14 @@ class CutModel:
     def most_violated(self, plus: NodeSets, values: Values, most: int) -> list[Clause]:
         """Return the clauses, of lines of `plus`, that the fractional point breaks most."""
         padded = np.append(values, 0.0)
-        reached = np.where(plus >= 0, padded[np.maximum(plus - self.hierarchy.n_leaves, -1)], 0.0).sum(
-            axis=1
-        )
+        reached = np.where(plus >= 0, padded[np.maximum(plus - self.first_node, -1)], 0.0).sum(axis=1)
         order = np.argsort(reached, kind="stable")[:most]
         return as_clauses(plus[order[reached[order] < 1.0 - MARGIN]])
 
     def solve_relaxed(self) -> Relaxed:
         """Solve the LP relaxation from the last basis."""
         if not self.n_columns:
-            return Relaxed(np.empty(0), 0)
+            return Relaxed(np.empty(0), self.offset)
         solver = self._solver
         if self._integral:
             self._set_integrality(highspy.HighsVarType.kContinuous)
@@ -158,7 +175,7 @@ class CutModel:
         reduced = [coefficient * DUAL_SCALE for coefficient in self.coefficients]
         total = 0
         n_precedence = len(self._precedence)
-        first = self.hierarchy.n_leaves
+        first = self.first_node
         for row in np.flatnonzero(row_dual > 0).tolist():
             dual = round(float(row_dual[row]) * DUAL_SCALE)
             if row < n_precedence:
@@ -174,12 +191,17 @@ class CutModel:
                 reduced[node - first] += dual
         total += sum(slope for slope in reduced if slope < 0)
         # Costs are integers, so a bound rounds up; the scaled total loses at most the rounding.
-        return max(0, -((-total) // DUAL_SCALE))
+        return max(0, self.offset - ((-total) // DUAL_SCALE))
 
-    def solve_integer(self, watch: Watch, incumbent: Values | None = None) -> tuple[Values | None, int]:
-        """Solve the integer program; return a solution (None if time ran out first) and a bound."""
+    def solve_integer(
+        self, watch: Watch, incumbent: Values | None = None, *, gap: int = 0
+    ) -> tuple[Values | None, int]:
+        """Solve the integer program; return a solution (None if time ran out first) and a bound.
+
+        The solver may stop at a solution up to `gap` dearer than its bound.
+        """
         if not self.n_columns:
-            return np.empty(0), 0
+            return np.empty(0), self.offset
         solver = self._solver
         if not self._integral:
             self._set_integrality(highspy.HighsVarType.kInteger)
@@ -188,6 +210,7 @@ class CutModel:
             start = highspy.HighsSolution()
             start.col_value = incumbent.tolist()
             solver.setSolution(start)
+        solver.setOptionValue("mip_abs_gap", gap + 0.9)
         limit = watch.remaining
         solver.setOptionValue(
             "time_limit",
@@ -207,10 +230,8 @@ class CutModel:
         status = solver.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
             raise _no_cut()
-        info = solver.getInfo()
-        bound = (
-            max(0, int(np.ceil(info.mip_dual_bound - 1e-4))) if np.isfinite(info.mip_dual_bound) else 0
-        )
+        dual = solver.getInfo().mip_dual_bound
+        bound = max(0, self.offset + int(np.ceil(dual - 1e-4))) if np.isfinite(dual) else 0
         if status == highspy.HighsModelStatus.kOptimal:
             return np.array(solver.getSolution().col_value), bound
         if watch.expired or status == highspy.HighsModelStatus.kTimeLimit:
@@ -224,49 +245,35 @@ class CutModel:
         )
 
     def rounded(self, values: Values, threshold: float) -> NDArray[np.bool_]:
-        """Return z of the cut that generalizes what lies above the threshold, and all below it."""
-        hierarchy, first = self.hierarchy, self.hierarchy.n_leaves
-        generalized = values > threshold
-        for node in range(len(hierarchy) - 1, first - 1, -1):
-            above = hierarchy.parent[node]
-            if above >= 0 and generalized[above - first]:
-                generalized[node - first] = True
-        return generalized
+        """Return z of what lies above the threshold, and of all below such a node."""
+        chosen = values > threshold
+        for column in range(self.n_columns - 1, -1, -1):
+            above = self.hierarchy.parent[column + self.first_node]
+            if above >= 0 and chosen[above - self.first_node]:
+                chosen[column] = True
+        return chosen
 
-    def exact_cost(self, generalized: NDArray[np.bool_]) -> int:
-        """Return the integer cost of the cut in which exactly these inner nodes have z = 1."""
-        return sum(
-            coefficient
-            for coefficient, chosen in zip(self.coefficients, generalized.tolist(), strict=True)
-            if chosen
-        )
+    def exact_cost(self, chosen: NDArray[np.bool_]) -> int:
+        """Return the integer cost of the solution in which exactly these columns are 1."""
+        return self.offset + sum(self.coefficients[column] for column in np.flatnonzero(chosen))
 
-    def node_of_leaf(self, generalized: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Return the cut: for each leaf the highest node above it with z = 1, else itself."""
-        hierarchy = self.hierarchy
-        chosen = np.arange(len(hierarchy), dtype=np.int32)
-        # From the top down: a node takes its parent's choice where the parent is generalized.
-        for node in range(len(hierarchy) - 1, -1, -1):
-            above = hierarchy.parent[node]
-            if above >= 0 and generalized[above - hierarchy.n_leaves]:
-                chosen[node] = chosen[above]
-        return chosen[: hierarchy.n_leaves]
+    def published(self, chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Return the antichain of a solution: the topmost nodes with z = 1, and leaves."""
+        hierarchy, first = self.hierarchy, self.first_node
+        z = np.concatenate([np.ones(first, dtype=bool), chosen])
+        parent = hierarchy.parent
+        return np.flatnonzero(z & ~((parent >= 0) & z[parent])).astype(np.int32)
 
-    def generalized(self, node_of_leaf: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return z of the cut that publishes each leaf as the given node."""
+    def chosen(self, published: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return z of the solution that publishes this antichain."""
         hierarchy = self.hierarchy
         z = np.zeros(len(hierarchy), dtype=bool)
-        z[np.unique(node_of_leaf)] = True
+        z[published] = True
         for node in range(len(hierarchy) - 1, -1, -1):
             above = hierarchy.parent[node]
             if above >= 0 and z[above]:
                 z[node] = True
-        return z[hierarchy.n_leaves :]
-
-
-def share_of(value: int, whole: int) -> Fraction:
-    """Return a cost as a share of the whole."""
-    return Fraction(value, whole) if whole else Fraction(0)
+        return z[self.first_node :]
 
 
 def _no_cut() -> Infeasible:

@@ -1,0 +1,165 @@
+"""MM: total item suppression for (h, k, p)-coherence (Xu, Wang, Fu, Yu: Anonymizing transaction databases
+for publication, KDD 2008).
+
+A mole is a set of at most p public items that occurs in fewer than k records, or in whose records some
+private item has a share above h percent. Taking an item out of all records changes no other support, so
+the release is coherent exactly when every minimal mole has lost an item:
+
+1. items that are moles by themselves go (they are in no larger minimal mole);
+2. the minimal moles are listed, smaller sizes first (`Engine.violations`);
+3. while any is left, the item goes that is in most of them for what it costs, its occurrences
+   (`suppression_order`). Of equal ones the smaller label is kept.
+
+k^m-anonymity is the case h = 100, p = m without private items. Nothing is generalized, so no hierarchy
+is needed. Private items are never suppressed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.base import Engine, NodeSets
+from ..errors import Infeasible, ResourceLimit, UsageError
+from ..model.costs import Cost
+from ..model.guarantees import Coherence, Guarantee, KmAnonymity
+from ..progress import Watch
+from ..release.recoding import Recoding
+from .outcome import Objective, Outcome
+
+Counts = NDArray[np.int64]
+
+MOST_MOLES = 50_000_000
+
+
+def anonymize(
+    engine: Engine,
+    guarantee: Guarantee,
+    *,
+    cost: Cost,
+    watch: Watch,
+    max_moles: int = MOST_MOLES,
+) -> Outcome:
+    """Return which items MM keeps.
+
+    Parameters
+    ----------
+    engine
+        The data; their hierarchy is not used.
+    guarantee
+        `Coherence`, or `KmAnonymity` without negative knowledge.
+    cost
+        How much an occurrence of an item matters; a suppressed one is wholly lost.
+    watch
+        Told about progress; stops the work.
+    max_moles
+        `ResourceLimit` where there are more minimal moles than this.
+    """
+    if not isinstance(guarantee, Coherence | KmAnonymity) or getattr(guarantee, "negative", False):
+        raise UsageError(
+            f"method mm gives coherence or k^m-anonymity, not {guarantee}.", "Choose another method."
+        )
+    if engine.n_records < guarantee.k:
+        raise Infeasible(
+            f"k={guarantee.k} exceeds the number of records ({engine.n_records}).", "Lower k."
+        )
+    hierarchy = engine.hierarchy
+    paid_by_leaf = cost.scale * cost.weighted_counts(engine.item_counts())
+    is_kept = np.ones(hierarchy.n_leaves, dtype=np.bool_)
+    watch.tick("mm: single items")
+    watch.check_deadline()
+    single = _moles(engine, is_kept, _of_size_one(guarantee), max_moles)
+    is_kept[single[:, 0]] = False
+    watch.tick("mm: minimal moles")
+    watch.check_deadline()
+    moles = _moles(engine, is_kept, guarantee, max_moles)
+    for item in suppression_order(moles, paid_by_leaf, hierarchy.label_rank, watch):
+        is_kept[item] = False
+    recoding = Recoding.from_cut(hierarchy, np.flatnonzero(is_kept).astype(np.int32))
+    return Outcome(
+        recoding,
+        Objective(cost.name, int(paid_by_leaf[~is_kept].sum())),
+        {"moles": len(single) + len(moles), "suppressed": int((~is_kept).sum())},
+    )
+
+
+def _of_size_one(guarantee: Coherence | KmAnonymity) -> Coherence | KmAnonymity:
+    if isinstance(guarantee, Coherence):
+        return Coherence(guarantee.h, guarantee.k, 1, guarantee.private)
+    return KmAnonymity(guarantee.k, 1)
+
+
+def _moles(
+    engine: Engine, is_kept: NDArray[np.bool_], guarantee: Coherence | KmAnonymity, most: int
+) -> NodeSets:
+    """Return the minimal moles among the items kept."""
+    shown = Recoding.from_cut(engine.hierarchy, np.flatnonzero(is_kept).astype(np.int32))
+    found = engine.violations(shown, guarantee, limit=most + 1)
+    if len(found) > most:
+        raise ResourceLimit(
+            f"there are more than {most:,} minimal moles.",
+            "Use a method that generalizes, or know fewer items at once.",
+            code="too-many-moles",
+        )
+    return found.sets
+
+
+def suppression_order(
+    moles: NodeSets, paid_by_leaf: Counts, label_rank: NDArray[np.int32], watch: Watch
+) -> list[int]:
+    """Return the items to suppress, in turn, until no mole is left.
+
+    Parameters
+    ----------
+    moles
+        Sets of items, padded with -1.
+    paid_by_leaf
+        What suppressing each item costs.
+    label_rank
+        Breaks ties: of equal items the one with the larger label goes, the smaller is kept.
+    watch
+        Told about progress.
+    """
+    n_leaves = len(paid_by_leaf)
+    member, mole = moles.ravel(), np.repeat(np.arange(len(moles)), moles.shape[1])
+    mole, member = mole[member >= 0], member[member >= 0]
+    by_member = np.argsort(member, kind="stable")
+    moles_of_item = np.split(
+        mole[by_member], np.cumsum(np.bincount(member, minlength=n_leaves))[:-1]
+    )
+    left_by_item = np.bincount(member, minlength=n_leaves)
+    is_left = np.ones(len(moles), dtype=np.bool_)
+    order: list[int] = []
+    while left_by_item.any():
+        watch.tick("mm: suppressing", 1.0 - float(is_left.mean()))
+        item = _most_for_its_cost(left_by_item, paid_by_leaf, label_rank)
+        gone = moles_of_item[item][is_left[moles_of_item[item]]]
+        is_left[gone] = False
+        lost = moles[gone].ravel()
+        left_by_item -= np.bincount(lost[lost >= 0], minlength=n_leaves)
+        order.append(item)
+    return order
+
+
+def _most_for_its_cost(
+    left_by_item: Counts, paid_by_leaf: Counts, label_rank: NDArray[np.int32]
+) -> int:
+    """Return the item in most moles for its cost; an item that costs nothing goes before all."""
+    items = np.flatnonzero(left_by_item)
+    free = items[paid_by_leaf[items] == 0]
+    if len(free):
+        return int(max(free.tolist(), key=lambda item: label_rank[item]))
+    ratio = left_by_item[items] / paid_by_leaf[items]
+    # Floats choose the candidates, exact ratios among them.
+    near = items[ratio >= ratio.max() * (1 - 1e-9)].tolist()
+    return int(
+        max(
+            near,
+            key=lambda item: (
+                Fraction(int(left_by_item[item]), int(paid_by_leaf[item])),
+                label_rank[item],
+            ),
+        )
+    )

@@ -1,0 +1,198 @@
+"""Generalization and suppression together, with a certified gap (ours).
+
+Any antichain of the hierarchy may be published: what it does not cover is suppressed. With z_a = 1 for
+a leaf that is published at all and z_p = 1 for an inner node at or above which its leaves are
+published, this is the integer program of `search.cut_model` with columns for leaves. A rare set of
+nodes v_1 .. v_j and a record that holds it by the leaves a_1 .. a_j give the clause
+
+    some a_i is suppressed, or some a_i is published above v_i,
+
+for otherwise the record publishes, for each i, a node between a_i and v_i, and these together are at
+most as frequent as v_1 .. v_j. The clauses are found as they are needed:
+
+1. `Search.seed`: cuts of the fast heuristics, and those with labels left out (`search.suppression`),
+   give the first incumbents.
+2. `Search.step`: solve the integer program, ask the engine for the rare sets its solution would
+   publish, lift them, find witnesses (`search.witnesses`), add their clauses. The rare sets are also
+   repaired by suppression, which gives a valid incumbent each time.
+3. When a solution publishes nothing rare, its cost equals the bound: it is optimal.
+
+Early rounds are solved roughly: their solutions only serve to find clauses. The bound is the solver's
+own, valid whatever clauses are still missing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.base import Engine, NodeSets, Violations
+from ..errors import Infeasible, InternalError, TimeLimit, UsageError
+from ..model.costs import Cost
+from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.hierarchy import Hierarchy
+from ..progress import Watch
+from ..release.recoding import Recoding
+from ..search.clauses import Clause, lowest
+from ..search.cut_model import CutModel
+from ..search.lifting import lift
+from ..search.suppression import greedy_hitting_set
+from ..search.witnesses import witnesses
+from .outcome import Objective, Outcome
+
+PER_ROUND = 3000
+"""How many rare sets are asked for in one round."""
+PER_SET = 3
+"""How many witnesses of each give a clause."""
+MOST_REPAIRED = 200_000
+"""How many rare sets are repaired at once."""
+ROUGH = 0.01
+"""The gap, as a share of the incumbent's cost, at which an early round's program is left."""
+
+Ids = NDArray[np.int32]
+Chosen = NDArray[np.bool_]
+
+
+def anonymize(engine: Engine, guarantee: Guarantee, *, cost: Cost, watch: Watch) -> Outcome:
+    """Return the antichain of least cost that meets `guarantee`, or the best one found and a bound.
+
+    Suppressing everything is always valid, so there is a result whatever the time limit; `Infeasible`
+    only where there are fewer than k records.
+    """
+    if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
+        raise UsageError("trim reaches k^m-anonymity without negative knowledge.")
+    if engine.n_records < guarantee.k:
+        raise Infeasible(f"k={guarantee.k} is more than the number of records.", "Lower k.")
+    return Search(engine, guarantee, cost, watch).run()
+
+
+class Search:
+    """One search: the integer program, the incumbent and the bound."""
+
+    def __init__(self, engine: Engine, guarantee: KmAnonymity, cost: Cost, watch: Watch) -> None:
+        self.engine = engine
+        self.guarantee = guarantee
+        self.cost = cost
+        self.watch = watch
+        counts = engine.item_counts()
+        hierarchy = engine.hierarchy
+        self.model = CutModel(hierarchy, cost, counts, suppressing=True)
+        running = np.concatenate([[0], np.cumsum(cost.weighted_counts(counts))])
+        whole_by_node = (running[hierarchy.end_leaf] - running[hierarchy.first_leaf]) * cost.scale
+        self.loss_by_node = whole_by_node - cost.weight_by_node(hierarchy, counts)
+        self.bound = 0
+        self.best: Chosen = np.zeros(self.model.n_columns, dtype=bool)
+        self.best_cost = self.model.exact_cost(self.best)
+        self.rounds = 0
+
+    def run(self) -> Outcome:
+        """Search until proven or out of time."""
+        self.seed()
+        rough = True
+        while self.best_cost > self.bound and not self.watch.expired:
+            rough = self.step(rough=rough)
+        objective = Objective(self.cost.name, self.best_cost, min(self.bound, self.best_cost))
+        recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(self.best))
+        figures = {"rounds": self.rounds, "clauses": len(self.model.clauses)}
+        return Outcome(recoding, objective, figures, complete=objective.proven)
+
+    def seed(self) -> None:
+        """Take the best of a few valid starts as the first incumbent."""
+        from . import apriori
+
+        self.watch.tick("trim: first valid release")
+        hierarchy = self.engine.hierarchy
+        try:
+            outcome = apriori.anonymize(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
+            self.offer(outcome.recoding.cut())
+        except (Infeasible, TimeLimit):
+            pass
+        for depth in range(hierarchy.height + 1):
+            self.watch.tick("trim: first valid release")
+            if self.watch.expired:
+                return
+            self.repair(self.level(depth))
+
+    def level(self, depth: int) -> Ids:
+        """Return the cut at one depth of the hierarchy; leaves above it stay leaves."""
+        hierarchy = self.engine.hierarchy
+        own = hierarchy.depth == depth
+        own[: hierarchy.n_leaves] |= hierarchy.depth[: hierarchy.n_leaves] < depth
+        return np.flatnonzero(own).astype(np.int32)
+
+    def offer(self, published: Ids) -> None:
+        """Make a valid antichain the incumbent if it is the cheapest so far."""
+        chosen = self.model.chosen(published)
+        cost = self.model.exact_cost(chosen)
+        if cost < self.best_cost:
+            self.best, self.best_cost = chosen, cost
+
+    def violations(self, published: Ids, limit: int | None) -> Violations:
+        """Return the rare sets that an antichain would publish."""
+        recoding = Recoding.from_cut(self.engine.hierarchy, published)
+        return self.engine.violations(recoding, self.guarantee, limit=limit)
+
+    def repair(self, published: Ids, found: Violations | None = None) -> None:
+        """Leave out labels until nothing rare is published, and offer the rest."""
+        while True:
+            found = found or self.violations(published, MOST_REPAIRED)
+            if not len(found):
+                self.offer(published)
+                return
+            hit = greedy_hitting_set(found.sets, self.loss_by_node)
+            published = np.setdiff1d(published, hit).astype(np.int32)
+            if found.complete:
+                self.offer(published)
+                return
+            found = None
+            self.watch.tick("trim: repairing")
+            if self.watch.expired:
+                return
+
+    def step(self, *, rough: bool) -> bool:
+        """Solve, separate, repair; return whether the next round may be rough again."""
+        self.rounds += 1
+        values, bound = self.model.solve_integer(
+            self.watch, self.best.astype(np.float64), gap=int(ROUGH * self.best_cost) if rough else 0
+        )
+        self.bound = max(self.bound, min(bound, self.best_cost))
+        self.watch.tick("trim: closing the gap", min(1.0, self.bound / max(self.best_cost, 1)))
+        if values is None or self.best_cost <= self.bound:
+            return rough
+        chosen = self.model.rounded(values, 0.5)
+        published = self.model.published(chosen)
+        found = self.violations(published, PER_ROUND)
+        if not len(found):
+            self.offer(published)
+            if not rough:
+                # The absolute gap was below one and costs are integers.
+                self.bound = max(self.bound, self.model.exact_cost(chosen))
+            return False
+        if not self.model.add(self.clauses(found)):
+            raise InternalError("the search repeats itself.")
+        self.repair(published, found)
+        return rough
+
+    def clauses(self, found: Violations) -> list[Clause]:
+        """Return the clauses of these rare sets, some witnesses of each."""
+        hierarchy = self.engine.hierarchy
+        lifted, _ = lift(self.engine, found.sets, self.guarantee.k)
+        held, set_of_witness = witnesses(self.engine, found.sets, PER_SET)
+        clauses: dict[Clause, None] = {}
+        for leaves, number in zip(held.tolist(), set_of_witness.tolist(), strict=True):
+            clauses[_clause(hierarchy, lifted[number], leaves)] = None
+        return list(clauses)
+
+
+def _clause(hierarchy: Hierarchy, lifted: NodeSets, leaves: list[int]) -> Clause:
+    """Return: one of the leaves is suppressed, or published above the node that covers it."""
+    plus: list[int] = []
+    minus: list[int] = []
+    for node in lifted.tolist():
+        if node < 0:
+            continue
+        minus.append(next(leaf for leaf in leaves if leaf >= 0 and hierarchy.covers(node, leaf)))
+        above = int(hierarchy.parent[node])
+        if above >= 0:
+            plus.append(above)
+    return Clause(lowest(hierarchy, plus), tuple(sorted(set(minus))))
