@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .io.records import read_records
     from .io.transactions import read_transactions
     from .job import Job
-    from .model.guarantees import KAnonymity, KmAnonymity, LmDiversity
+    from .model.guarantees import Coherence, KAnonymity, KmAnonymity, LmDiversity
     from .model.hierarchy import Hierarchy
     from .model.layout import Layout
     from .model.transactions import Transactions
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from .sweep import sweep
 
 _HOME = {
+    "Coherence": "model.guarantees",
     "Hierarchy": "model.hierarchy",
     "Job": "job",
     "KAnonymity": "model.guarantees",
@@ -78,6 +79,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Coherence",
     "Hierarchy",
     "Job",
     "KAnonymity",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import DataError, InternalError, UsageError
 from .job import Job
-from .model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from .model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from .model.hierarchy import Hierarchy
 from .model.layout import FORMATS, Layout
 from .model.transactions import Transactions, bind
@@ -116,7 +116,7 @@ def as_transactions(data: Any) -> Transactions:
 
 
 def _guarantee(guarantee: object) -> Guarantee:
-    if isinstance(guarantee, KmAnonymity | KAnonymity | LmDiversity):
+    if isinstance(guarantee, KmAnonymity | KAnonymity | LmDiversity | Coherence):
         return guarantee
     raise UsageError(
         f"{str(guarantee)[:40]!r} is no guarantee.", "Give for example KmAnonymity(k=5, m=2)."
@@ -234,6 +234,9 @@ def _promises(audited: Guarantee, asked: Guarantee) -> bool:
     """Tell whether what was audited is what was asked; suppressed sensitive items are not named."""
     if isinstance(audited, LmDiversity) and isinstance(asked, LmDiversity):
         return (audited.l, audited.m) == (asked.l, asked.m) and audited.sensitive <= asked.sensitive
+    if isinstance(audited, Coherence) and isinstance(asked, Coherence):
+        numbers = (audited.h, audited.k, audited.p) == (asked.h, asked.k, asked.p)
+        return numbers and audited.private <= asked.private
     return audited == asked
 
 
@@ -394,6 +397,7 @@ def measure(release: Release, original: Any = None) -> Scores:
 
     transactions = as_transactions(original)
     restricted, rows = bind(transactions.take(canonical_order(transactions)), release.hierarchy)
-    if restricted.labels != release.hierarchy.labels or len(rows) != release.records:
+    records = release.records + len(release.dropped)
+    if restricted.labels != release.hierarchy.labels or len(rows) != records:
         raise UsageError("these are not the data the release was made from.", code="other-data")
     return Scores(tuple(measure(release.recoding, rows) for measure in measures))

@@ -23,7 +23,14 @@ import numpy as np
 from .errors import DataError, Infeasible, ResourceLimit, UsageError
 from .model.costs import COST_NAMES, Cost, make_cost
 from .model.fit import fit_hierarchy
-from .model.guarantees import Coherence, Guarantee, KmAnonymity, LmDiversity, guarantee_from_dict
+from .model.guarantees import (
+    Coherence,
+    Guarantee,
+    KmAnonymity,
+    LmDiversity,
+    guarantee_from_dict,
+    least_support,
+)
 from .model.hierarchy import Hierarchy
 from .model.layout import Layout
 from .model.transactions import Rows, Transactions, bind
@@ -132,7 +139,7 @@ class Prepared:
     def estimate(self) -> dict[str, int | str]:
         """Return what the run would work on, and a rough size of its memory in bytes."""
         lengths = np.diff(self.rows.indptr)
-        m = getattr(self.effective, "m", 1)
+        m = _known_at_most(self.effective, 1)
         sets = sum(_choose(int(n), int(m)) * int(times) for n, times in _histogram(lengths))
         nodes, entries = len(self.hierarchy), len(self.rows.leaves)
         deep = max(self.hierarchy.height, 1)
@@ -153,7 +160,7 @@ class Prepared:
         from .engines.local import LocalEngine
         from .measure.lm import LM
         from .measure.ncp import NCP
-        from .release.apply import canonical_order, published_by_record, published_nodes
+        from .release.apply import canonical_order, left_empty, published_by_record, published_nodes
 
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)
@@ -172,6 +179,17 @@ class Prepared:
         if not outcome.complete:
             notices += ("the time limit cut the run: the result is valid, and another run may differ.",)
         nodes = published_nodes(recoding, self.rows)
+        suppressed = self.rows.leaves[nodes < 0]
+        dropped = left_empty(nodes, self.rows)
+        # Few records without any label would stand out; what suppression left so is not published.
+        if not len(suppressed) or len(dropped) >= least_support(self.effective):
+            dropped = dropped[:0]
+        if len(dropped):
+            published = published.take(np.flatnonzero(published.length_by_record))
+            notices += (
+                f"{len(dropped):,} of the records are not published: nothing was left of them, and "
+                "they are fewer than k.",
+            )
         return Release(
             published=replace(published, layout=layout or self.transactions.layout, notices=()),
             guarantee=self._promise(),
@@ -190,6 +208,9 @@ class Prepared:
             figures=dict(outcome.figures),
             complete=outcome.complete,
             seal=seal(self.transactions),
+            suppressed_items=len(np.unique(suppressed)),
+            suppressed=len(suppressed),
+            dropped=tuple(dropped.tolist()),
         )
 
     def _promise(self) -> Guarantee:
@@ -197,6 +218,8 @@ class Prepared:
         asked = self.job.guarantee
         if isinstance(asked, LmDiversity) and isinstance(self.effective, LmDiversity):
             return LmDiversity(asked.l, asked.m, self.effective.sensitive)
+        if isinstance(asked, Coherence) and isinstance(self.effective, Coherence):
+            return replace(asked, private=self.effective.private)
         return asked
 
     def _objective(self, outcome: Any) -> ObjectiveValue | None:
@@ -278,7 +301,7 @@ def _check_size(transactions: Transactions, guarantee: Guarantee) -> None:
             "Lower k, or publish more records together.",
             code="too-few-records",
         )
-    _check_work(transactions, getattr(guarantee, "m", 1))
+    _check_work(transactions, _known_at_most(guarantee, 1))
 
 
 def _check_work(transactions: Transactions, m: int) -> None:
@@ -317,18 +340,27 @@ def _check_weights(weights: Mapping[str, Fraction | int], hierarchy: Hierarchy) 
             )
 
 
+def _known_at_most(guarantee: Guarantee, default: int) -> int:
+    """Return how many items an attacker knows at most: m, or p of coherence."""
+    return int(getattr(guarantee, "p" if isinstance(guarantee, Coherence) else "m", default))
+
+
 def _shortened(guarantee: Guarantee, transactions: Transactions) -> tuple[Guarantee, tuple[str, ...]]:
     """Return the guarantee with m no longer than a record: larger itemsets do not occur."""
     longest = int(transactions.length_by_record.max(initial=1))
-    m = getattr(guarantee, "m", 0)
+    m = _known_at_most(guarantee, 0)
+    name = "p" if isinstance(guarantee, Coherence) else "m"
     if m <= longest or (isinstance(guarantee, KmAnonymity) and guarantee.negative):
         return guarantee, ()
     notice = (
-        f"m={m} is above the longest record, which has {longest} items: treated as m={longest}; "
+        f"{name}={m} is above the longest record, which has {longest} items: treated as "
+        f"{name}={longest}; "
         "this is still not k-anonymity of whole records."
     )
     if isinstance(guarantee, KmAnonymity | LmDiversity):
         guarantee = replace(guarantee, m=longest)
+    elif isinstance(guarantee, Coherence):
+        guarantee = replace(guarantee, p=longest)
     return guarantee, (notice,)
 
 

@@ -307,7 +307,9 @@ METHODS: tuple[MethodRecord, ...] = (
         suppresses=True,
         needs_hierarchy=False,
         options=(
-            Option("max_moles", int, 50_000_000, "refuse to hold more minimal moles than this", least=1),
+            Option(
+                "max_moles", int, 50_000_000, "refuse to hold more minimal moles", least=1
+            ),
         ),
     ),
 )

@@ -44,6 +44,7 @@ class Case:
             "km-negative": sv.KmAnonymity(k, m, negative=True),
             "k": sv.KAnonymity(k),
             "lm": sv.LmDiversity(k, m, frozenset(SENSITIVE)),
+            "coherence": sv.Coherence(60, k, m, frozenset(SENSITIVE)),  # type: ignore[arg-type]
         }[self.model]
 
     def rows(self, seed: int = 1, records: int = 40) -> list[list[str]]:
@@ -54,7 +55,7 @@ class Case:
             row = {draw.choice(ITEMS[:7]), draw.choice(ITEMS)} | set(
                 draw.sample(ITEMS, draw.randint(0, 2))
             )
-            if self.model == "lm" and number % 9 == 0:
+            if self.model in ("lm", "coherence") and number % 9 == 0:
                 row.add(SENSITIVE[number % 2])
             rows.append(sorted(row))
         return rows
@@ -79,6 +80,8 @@ class Case:
             return promises.is_k_anonymous(rows, guarantee.k)
         if isinstance(guarantee, sv.LmDiversity):
             return promises.is_lm_diverse(rows, guarantee.l, guarantee.m, guarantee.sensitive)
+        if isinstance(guarantee, sv.Coherence):
+            return promises.is_coherent(rows, guarantee.h, guarantee.k, guarantee.p, guarantee.private)
         if guarantee.negative:
             return promises.is_negative_km_anonymous(rows, guarantee.k, guarantee.m)
         return promises.is_km_anonymous(rows, guarantee.k, guarantee.m) and (

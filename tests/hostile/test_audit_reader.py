@@ -485,3 +485,74 @@ def test_messages_hold_no_long_label(tmp_path):
     secret = "s" * 500
     found = problem(write_folder(tmp_path / "r", data=f"a\n{secret},{secret}\n".encode()))
     assert len(found.what) < 120
+
+
+def open_columns(certificate):
+    certificate["data"]["columns"] = [
+        {"name": "z", "kind": "unprotected"},
+        {"name": "t", "kind": "set", "separator": "|"},
+    ]
+
+
+OPEN_PATHS = b"t=a;t=ALL\nt=b;t=ALL\n"
+
+
+def test_unprotected_columns_are_no_labels(tmp_path):
+    data = b"z,t\n,a|b\n1,a\n1,a|b\n"
+    folder = write_folder(
+        tmp_path / "r", "table", data=data, rows=[["a"]] * 3, hierarchy=OPEN_PATHS, change=open_columns
+    )
+    found = read_release(folder)
+    assert found.published.labels == ("t=a", "t=b")
+    assert found.published.records == 3
+    assert found.uncovered == ("z",)
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "line"),
+    [
+        (b"z,t\n2,a\n1,a\n", "row-order", 3),
+        (b"z,t\n1,a|b\n1,a\n", "row-order", 3),
+        (b"z,t\n1\n", "ragged-row", 2),
+        (b'z,t\n"1",a\n', "quoting", 2),
+    ],
+)
+def test_unprotected_columns_carry_no_message(tmp_path, data, code, line):
+    found = problem(write_folder(tmp_path / "r", "table", data=data, change=open_columns))
+    assert (found.code, found.line) == (code, line)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [{"name": "z", "kind": "unprotected"}],
+        [{"name": "z", "kind": "unprotected", "separator": "|"}, {"name": "t", "kind": "kept"}],
+        [{"name": "z", "kind": "raw"}, {"name": "t", "kind": "kept"}],
+    ],
+)
+def test_odd_unprotected_columns_are_refused(tmp_path, columns):
+    def change(certificate):
+        certificate["data"]["columns"] = columns
+
+    found = problem(write_folder(tmp_path / "r", "table", data=b"z,t\n1,a\n", change=change))
+    assert found.code in ("certificate-content", "certificate-key")
+
+
+@pytest.mark.parametrize(
+    ("paths", "fits"),
+    [
+        (b"s=1;s=*\nt=a;t=ALL\n", True),
+        (b"s=1;ALL\nt=a;t=ALL\n", False),
+        (b"s=1;t=*\nt=a;t=ALL\n", False),
+        (b"s=1;s=*\nt=a;s=ALL\n", False),
+        (b"s;*\nt=a;t=ALL\n", False),
+    ],
+)
+def test_json_lines_of_a_table_have_one_tree_a_column(tmp_path, paths, fits):
+    label = "s" if paths.startswith(b"s;") else "s=1"
+    data = f'["{label}","t=a"]\n'.encode() * 2
+    folder = write_folder(tmp_path / "r", "jsonl", data=data, rows=[["a"], ["b"]], hierarchy=paths)
+    if fits:
+        assert read_release(folder).published.records == 2
+    else:
+        assert problem(folder, HierarchyError).code == "published-hierarchy"

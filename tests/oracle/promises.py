@@ -149,6 +149,19 @@ def is_lm_diverse(rows: Rows, ell: int, m: int, sensitive: Collection[str]) -> b
     )
 
 
+def is_coherent(rows: Rows, h: Fraction, k: int, p: int, private: Collection[str]) -> bool:
+    """Every set of at most p public labels that occurs: k records, and no private label above h %."""
+    for size in range(1, p + 1):
+        for chosen, count in occurring_sets(rows, size).items():
+            if set(chosen) & set(private):
+                continue
+            if count < k:
+                return False
+            if any(Fraction(support(rows, [*chosen, secret]) * 100, count) > h for secret in private):
+                return False
+    return True
+
+
 def is_covered(rows: Rows, k: int, m: int, leaves_under: Mapping[str, Collection[str]]) -> bool:
     """Every set of at most m leaves is covered by 0 or at least k rows."""
     covered = [{leaf for label in row for leaf in leaves_under.get(label, (label,))} for row in rows]

@@ -30,7 +30,7 @@ KEYS = frozenset(
         "verify",
     }
 )
-OPTIONAL_KEYS = frozenset({"date"})
+OPTIONAL_KEYS = frozenset({"date", "suppressed"})
 
 NAMES_OF_FORMAT = {
     "baskets": "data.csv",
@@ -97,6 +97,23 @@ def check_counts(plain: Mapping[str, Any], guarantee: Guarantee, records: int) -
     else:
         right = told == f"<{guarantee.k}"
     _need(right, "data.records does not agree with the data")
+    if "suppressed" in plain:
+        _check_suppressed(plain["suppressed"], guarantee)
+
+
+def _check_suppressed(suppressed: Any, guarantee: Guarantee) -> None:
+    """Few items or records left out are told as a band only; many records are never left out."""
+    _need_keys(suppressed, frozenset({"items", "records"}), "suppressed")
+    least = guarantee.l if isinstance(guarantee, LmDiversity) else guarantee.k
+    items, records = suppressed["items"], suppressed["records"]
+    _need(
+        items == f"<{least}" or (_is_int(items) and items >= least),
+        "suppressed.items must be a band or a number that is not small",
+    )
+    _need(
+        records == f"<{least}" or (_is_int(records) and records == 0),
+        "suppressed.records must be 0 or a band",
+    )
 
 
 def _check_head(plain: Mapping[str, Any]) -> None:

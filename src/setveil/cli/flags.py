@@ -118,7 +118,7 @@ GUARANTEE = tuple(
         (
             "model",
             Text,
-            "km, k or lm; follows from the method and options",
+            "km, k, lm or coherence; follows from the method and options",
             ("--guarantee",),
             None,
             None,
@@ -128,6 +128,9 @@ GUARANTEE = tuple(
         ("l", Text, "a sensitive item is in at most one of L fitting records", ("--l",), None, "L"),
         ("negative", bool, "the attacker may know absent items too", ("--negative",), False, None),
         ("sensitive", Text, "items by commas, or @FILE with one a line", ("--sensitive",), None, None),
+        ("h", Text, "percent of fitting records that may hold a private item", ("--h",), None, "H"),
+        ("p", Text, "public items that an attacker knows at most", ("--p",), None, "P"),
+        ("private", Text, "private items by commas, or @FILE", ("--private",), None, None),
     )
 )
 

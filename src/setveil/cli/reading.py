@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.guarantees import (
+    Coherence,
+    Guarantee,
+    KAnonymity,
+    KmAnonymity,
+    LmDiversity,
+    percentage,
+)
 from ..registry import method
 from .flags import GUARANTEE, READING, TABLE, picked, whole
 
@@ -16,11 +23,12 @@ if TYPE_CHECKING:
     from ..model.hierarchy import Hierarchy
     from ..model.transactions import Transactions
 
-MODELS = ("km", "k", "lm")
+MODELS = ("km", "k", "lm", "coherence")
 _FITTING = {
     "km": {"k", "m", "negative"},
     "k": {"k"},
     "lm": {"l", "m", "sensitive", "sensitive_column"},
+    "coherence": {"h", "k", "p", "private"},
 }
 
 
@@ -83,6 +91,8 @@ def model_of(given: Mapping[str, Any], method_key: str | None) -> str:
         return chosen
     if any(given.get(name) for name in ("l", "sensitive", "sensitive_column")):
         return "lm"
+    if any(given.get(name) for name in ("h", "p", "private")):
+        return "coherence"
     return method(method_key).guarantees[0] if method_key is not None else "km"
 
 
@@ -99,7 +109,7 @@ def guarantee_of(
     if given.get("sensitive_column"):
         told["sensitive_column"] = given["sensitive_column"]
     for name in sorted(set(told) - _FITTING[model]):
-        flag = f"-{name}" if len(name) == 1 and name != "l" else "--" + name.replace("_", "-")
+        flag = f"-{name}" if name in ("k", "m") else "--" + name.replace("_", "-")
         raise UsageError(
             f"{flag} does not fit the guarantee {model!r}.",
             "Leave it out, or name another --guarantee.",
@@ -109,13 +119,18 @@ def guarantee_of(
         return KmAnonymity(_number(told, "k"), _number(told, "m"), bool(told.get("negative")))
     if model == "k":
         return KAnonymity(_number(told, "k"))
+    if model == "coherence":
+        private = frozenset(_listed(told["private"])) if told.get("private") else frozenset()
+        h = percentage(told.get("h", "100" if not private else None))
+        return Coherence(h, _number(told, "k"), _number(told, "p"), private)
     return LmDiversity(_number(told, "l"), _number(told, "m"), _sensitive(told, data))
 
 
 def _number(told: Mapping[str, Any], name: str) -> int:
     if name not in told:
-        flag = "--l" if name == "l" else f"-{name}"
-        raise UsageError(f"{flag} is missing.", f"Give for example {flag} {2 if name == 'm' else 5}.")
+        flag = f"--{name}" if name in ("l", "p") else f"-{name}"
+        example = 2 if name in ("m", "p") else 5
+        raise UsageError(f"{flag} is missing.", f"Give for example {flag} {example}.")
     return whole(name, told[name])
 
 

@@ -101,8 +101,6 @@ def with_breaches(
     minimal = [
         line
         for line in sorted(found, key=lambda line: (len(line), line))
-        if not any(
-            part in found for size in range(1, len(line)) for part in combinations(line, size)
-        )
+        if not any(part in found for size in range(1, len(line)) for part in combinations(line, size))
     ]
     return padded(minimal), np.array([found[line] for line in minimal], dtype=np.int64)

@@ -237,9 +237,9 @@ def _raw_cells(
         column = columns.require(name)
         for code, value in enumerate(column.values):
             fault = label_fault(value) if value else None
-            rows = np.flatnonzero(column.code_of_row == code) if fault is not None else ()
-            if fault is not None and len(rows):
-                entries.problems.append(Problem(*fault, columns.file, columns.line(int(rows[0]))))
+            if fault is not None:
+                rows = np.flatnonzero(column.code_of_row == code)[:1].tolist()
+                entries.problems += [Problem(*fault, columns.file, columns.line(row)) for row in rows]
         values = [*column.values, ""]  # a null has the code -1
         texts.append([values[code] for code in column.code_of_row.tolist()])
     cells = list(zip(*texts, strict=True))

@@ -2,8 +2,8 @@
 
 For one sensitive item: every set of at most m other items that occurs with it is visited, depth first
 in rising order, with its rows among those that hold the sensitive item and among all. Diversity is not
-monotone, so nothing is pruned but sets that never occur with the sensitive item; where only minimal sets
-of frequent items are wanted, rare sets and sets already found are not gone on from either.
+monotone, so nothing is pruned but sets that never occur with the sensitive item. Where only minimal
+sets in enough records are wanted, rare sets and sets already found are not gone on from either.
 """
 
 from __future__ import annotations

@@ -35,7 +35,14 @@ from ..engines.base import Engine
 from ..engines.local import LocalEngine
 from ..errors import Infeasible, UsageError
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity, whole_number
+from ..model.guarantees import (
+    Coherence,
+    Guarantee,
+    KAnonymity,
+    KmAnonymity,
+    LmDiversity,
+    whole_number,
+)
 from ..model.transactions import Rows
 from ..progress import Watch
 from ..release.recoding import Recoding
@@ -107,6 +114,8 @@ def anonymize(
     """
     if isinstance(guarantee, KAnonymity):
         raise UsageError("lra works on itemsets, not whole records.", "Use method partition.")
+    if isinstance(guarantee, Coherence):
+        raise UsageError("lra does not give coherence.", "Use method mm.")
     if inner not in MODULE_OF_INNER:
         raise UsageError(
             f"unknown inner method {str(inner)[:40]!r}.", f"Known: {', '.join(MODULE_OF_INNER)}."

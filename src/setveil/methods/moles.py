@@ -1,5 +1,5 @@
-"""MM: total item suppression for (h, k, p)-coherence (Xu, Wang, Fu, Yu: Anonymizing transaction databases
-for publication, KDD 2008).
+"""MM: total item suppression for (h, k, p)-coherence (Xu, Wang, Fu, Yu: Anonymizing transaction
+databases for publication, KDD 2008).
 
 A mole is a set of at most p public items that occurs in fewer than k records, or in whose records some
 private item has a share above h percent. Taking an item out of all records changes no other support, so
@@ -126,9 +126,7 @@ def suppression_order(
     member, mole = moles.ravel(), np.repeat(np.arange(len(moles)), moles.shape[1])
     mole, member = mole[member >= 0], member[member >= 0]
     by_member = np.argsort(member, kind="stable")
-    moles_of_item = np.split(
-        mole[by_member], np.cumsum(np.bincount(member, minlength=n_leaves))[:-1]
-    )
+    moles_of_item = np.split(mole[by_member], np.cumsum(np.bincount(member, minlength=n_leaves))[:-1])
     left_by_item = np.bincount(member, minlength=n_leaves)
     is_left = np.ones(len(moles), dtype=np.bool_)
     order: list[int] = []

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..engines.base import Engine, NodeSets, Violations
 from ..errors import Infeasible, SetveilError, TimeLimit, UsageError
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from ..release.recoding import Recoding
@@ -88,6 +88,8 @@ def anonymize(
     """
     if isinstance(guarantee, KAnonymity):
         raise UsageError("optimal works on itemsets, not whole records.", "Use method partition.")
+    if isinstance(guarantee, Coherence):
+        raise UsageError("optimal does not give coherence.", "Use method mm.")
     if isinstance(guarantee, KmAnonymity) and engine.n_records < guarantee.k:
         raise Infeasible(f"k={guarantee.k} is more than the number of records.", "Lower k.")
     search = Search(engine, guarantee, cost, watch, pool or ClausePool())

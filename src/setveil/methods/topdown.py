@@ -7,9 +7,9 @@ integrating suppression and generalization, PAKDD 2010).
 - `anonymize_rounds` is mHgHs. Round i = 1 .. m does the same for threats of at most i nodes, on the
   taxonomy at and above the cut of the round before, so that the lists of threats stay short.
 
-What a cut costs is the cost of its kept nodes plus the whole of every occurrence suppressed. Fixed here,
-since the paper leaves it open: of equal steps the node with the smaller label goes, and of nodes with
-equal suppression cost the smaller label is kept. See docs/methods/hghs.md and mhghs.md.
+What a cut costs is the cost of its kept nodes plus the whole of every occurrence suppressed. Fixed
+here, since the paper leaves it open: of equal steps the one at the smaller label is taken, and of nodes
+with equal suppression cost the smaller label is kept. See docs/methods/hghs.md and mhghs.md.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ nodes v_1 .. v_j and a record that holds it by the leaves a_1 .. a_j give the cl
 for otherwise the record publishes, for each i, a node between a_i and v_i, and these together are at
 most as frequent as v_1 .. v_j. The clauses are found as they are needed:
 
-1. `Search.seed`: cuts of the fast heuristics, and those with labels left out (`search.suppression`),
-   give the first incumbents.
+1. `Search.seed`: the cut of a fast heuristic is the first incumbent.
 2. `Search.step`: solve the integer program, ask the engine for the rare sets its solution would
    publish, lift them, find witnesses (`search.witnesses`), add their clauses. The rare sets are also
    repaired by suppression, which gives a valid incumbent each time.
@@ -42,10 +41,11 @@ from .outcome import Objective, Outcome
 
 PER_ROUND = 3000
 """How many rare sets are asked for in one round."""
+PATIENCE, SLOW = 3, 0.002
+THRESHOLDS = (0.3, 0.4999, 0.7)
+JOINING = 3000
 PER_SET = 3
 """How many witnesses of each give a clause."""
-MOST_REPAIRED = 200_000
-"""How many rare sets are repaired at once."""
 ROUGH = 0.01
 """The gap, as a share of the incumbent's cost, at which an early round's program is left."""
 
@@ -88,6 +88,7 @@ class Search:
     def run(self) -> Outcome:
         """Search until proven or out of time."""
         self.seed()
+        self.relax()
         rough = True
         while self.best_cost > self.bound and not self.watch.expired:
             rough = self.step(rough=rough)
@@ -101,24 +102,11 @@ class Search:
         from . import apriori
 
         self.watch.tick("trim: first valid release")
-        hierarchy = self.engine.hierarchy
         try:
             outcome = apriori.anonymize(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
             self.offer(outcome.recoding.cut())
         except (Infeasible, TimeLimit):
             pass
-        for depth in range(hierarchy.height + 1):
-            self.watch.tick("trim: first valid release")
-            if self.watch.expired:
-                return
-            self.repair(self.level(depth))
-
-    def level(self, depth: int) -> Ids:
-        """Return the cut at one depth of the hierarchy; leaves above it stay leaves."""
-        hierarchy = self.engine.hierarchy
-        own = hierarchy.depth == depth
-        own[: hierarchy.n_leaves] |= hierarchy.depth[: hierarchy.n_leaves] < depth
-        return np.flatnonzero(own).astype(np.int32)
 
     def offer(self, published: Ids) -> None:
         """Make a valid antichain the incumbent if it is the cheapest so far."""
@@ -132,21 +120,33 @@ class Search:
         recoding = Recoding.from_cut(self.engine.hierarchy, published)
         return self.engine.violations(recoding, self.guarantee, limit=limit)
 
-    def repair(self, published: Ids, found: Violations | None = None) -> None:
+    def repair(self, published: Ids, found: Violations) -> None:
         """Leave out labels until nothing rare is published, and offer the rest."""
-        while True:
-            found = found or self.violations(published, MOST_REPAIRED)
-            if not len(found):
-                self.offer(published)
-                return
+        if found.complete:
             hit = greedy_hitting_set(found.sets, self.loss_by_node)
-            published = np.setdiff1d(published, hit).astype(np.int32)
-            if found.complete:
-                self.offer(published)
-                return
-            found = None
-            self.watch.tick("trim: repairing")
-            if self.watch.expired:
+            self.offer(np.setdiff1d(published, hit).astype(np.int32))
+
+    def relax(self) -> None:
+        """Raise the bound by the LP relaxation while that pays."""
+        still = 0
+        while self.best_cost > self.bound and still < PATIENCE and not self.watch.expired:
+            relaxed = self.model.solve_relaxed()
+            gain = relaxed.bound - self.bound
+            still = still + 1 if gain < SLOW * relaxed.bound else 0
+            self.bound = max(self.bound, min(relaxed.bound, self.best_cost))
+            self.watch.tick("trim: raising the bound", min(1.0, self.bound / max(self.best_cost, 1)))
+            values = relaxed.value_by_column
+            added = 0
+            for threshold in THRESHOLDS:
+                published = self.model.published(self.model.rounded(values, threshold))
+                found = self.violations(published, PER_ROUND)
+                if not len(found):
+                    self.offer(published)
+                    continue
+                broken = self.model.violated(self.clauses(found), values)
+                added += self.model.add(broken[:JOINING])
+                self.repair(published, found)
+            if not added:
                 return
 
     def step(self, *, rough: bool) -> bool:

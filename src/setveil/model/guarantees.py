@@ -139,7 +139,8 @@ def percentage(value: object) -> Fraction:
     # Counts times this denominator must fit in 63 bits, so that they are compared as whole numbers.
     if not 0 <= exact <= 100 or exact.denominator > 10**6:
         raise UsageError(
-            f"h={str(value)[:40]} is out of range.", "Allowed: 0 <= h <= 100, up to six digits after it."
+            f"h={str(value)[:40]} is out of range.",
+            "Allowed: 0 <= h <= 100, up to six decimals.",
         )
     return exact
 
@@ -191,6 +192,12 @@ class Coherence:
 
 
 Guarantee = KmAnonymity | KAnonymity | LmDiversity | Coherence
+
+
+def least_support(guarantee: Guarantee) -> int:
+    """Return below which number records count as few: k, or l where the promise has no k."""
+    return guarantee.l if isinstance(guarantee, LmDiversity) else guarantee.k
+
 
 FIELDS: Mapping[str, frozenset[str]] = {
     "km": frozenset({"k", "m", "negative"}),

@@ -60,6 +60,12 @@ def published_by_record(recoding: Recoding, rows: Rows) -> Transactions:
     return Transactions(Vocabulary(labels), indptr, item.astype(np.int32))
 
 
+def left_empty(nodes: Ids, rows: Rows) -> NDArray[np.int64]:
+    """Return the places of the records of which nothing is published, given `published_nodes`."""
+    kept_before = np.concatenate(([0], np.cumsum(nodes >= 0)))
+    return np.flatnonzero(np.diff(kept_before[rows.indptr]) == 0)
+
+
 def canonical_order(transactions: Transactions) -> NDArray[np.int64]:
     """Return the order of the records by their labels, as tuples; ids are in label order.
 

@@ -14,7 +14,14 @@ from fractions import Fraction
 
 from .._version import __version__
 from ..errors import UsageError
-from ..model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.guarantees import (
+    Coherence,
+    Guarantee,
+    KAnonymity,
+    KmAnonymity,
+    LmDiversity,
+    least_support,
+)
 from ..model.layout import Layout, LayoutColumn
 from .release import Release
 
@@ -55,6 +62,13 @@ def promised(guarantee: Guarantee) -> list[str]:
                 f"Whoever knows at most {m} items that are not sensitive links a person to a sensitive "
                 f"item with a share of at most 1/{l}.",
             ]
+        case Coherence(h=h, k=k, p=p):
+            return [
+                f"Every set of 1 to {p} published public labels is in no record or in at least {k}.",
+                f"Among the records with such a set, each private label is in at most {h} percent.",
+                f"Whoever knows at most {p} public items of a record cannot single out fewer than {k} "
+                f"records, nor link a person to a private item with a share above {h} percent.",
+            ]
 
 
 def not_promised(guarantee: Guarantee, unprotected: Sequence[str] = ()) -> list[str]:
@@ -80,6 +94,11 @@ def not_promised(guarantee: Guarantee, unprotected: Sequence[str] = ()) -> list[
         )
         if not guarantee.negative:
             sentences.append("Nothing against someone who knows which items are not in a record.")
+    if isinstance(guarantee, Coherence):
+        sentences.append(
+            f"Nothing against someone who knows more than {guarantee.p} public items, a private item, "
+            "or which items are not in a record."
+        )
     if isinstance(guarantee, LmDiversity):
         sentences += [
             "Nothing against singling out: a record may be the only one that fits what is known.",
@@ -93,7 +112,8 @@ def not_promised(guarantee: Guarantee, unprotected: Sequence[str] = ()) -> list[
     return [
         *sentences,
         "Nothing against linking several releases of the same or overlapping people.",
-        "Nothing against reasoning about the method: a label was generalized because it had to be.",
+        "Nothing against reasoning about the method: a label was generalized or left out because "
+        "it had to be.",
         "Nothing about membership: that a person is in the data may be learnt.",
     ]
 
@@ -134,6 +154,11 @@ def certificate(
         "verdict": {"verifier": "setveil.audit", "mode": mode, "holds": True},
         "verify": "setveil audit <folder>",
     }
+    if release.suppressed_items:
+        document["suppressed"] = {
+            "items": banded(release.suppressed_items, release.guarantee),
+            "records": banded(len(release.dropped), release.guarantee),
+        }
     if source_date_epoch is not None:
         document["date"] = _date(source_date_epoch)
     return document
@@ -148,11 +173,23 @@ def _described(column: LayoutColumn) -> dict[str, str]:
     }
 
 
+def banded(count: int, guarantee: Guarantee) -> int | str:
+    """Return a count as it may be told: one above 0 and below k only as a band.
+
+    >>> banded(0, KmAnonymity(5, 2)), banded(4, KmAnonymity(5, 2)), banded(5, KmAnonymity(5, 2))
+    (0, '<5', 5)
+    """
+    least = least_support(guarantee)
+    return f"<{least}" if 0 < count < least else count
+
+
 def public_guarantee(release: Release) -> dict[str, object]:
     """Return the guarantee as certificates hold it: of sensitive labels those it shows."""
     plain = release.guarantee.as_dict()
     if isinstance(release.guarantee, LmDiversity):
         plain["sensitive"] = sorted(release.guarantee.sensitive & set(release.labels))
+    if isinstance(release.guarantee, Coherence):
+        plain["private"] = sorted(release.guarantee.private & set(release.labels))
     return plain
 
 
@@ -200,6 +237,9 @@ def private_audit(
         "items": release.items,
         "occurrences": release.occurrences,
         "unchanged": release.unchanged,
+        "suppressed_items": release.suppressed_items,
+        "suppressed_occurrences": release.suppressed,
+        "dropped_records": len(release.dropped),
         "loss": {name: _exact(loss) for name, loss in release.losses.items()},
         "objective": None if release.objective is None else release.objective.as_dict(),
         "complete": release.complete,
@@ -233,6 +273,7 @@ def private_recoding(release: Release) -> dict[str, object]:
             labels[leaf]: labels[node] for leaf, node in enumerate(nodes) if node >= 0
         }
         document["suppressed"] = [labels[leaf] for leaf, node in enumerate(nodes) if node < 0]
+        document["dropped_records"] = list(release.dropped)
         return document
     document["recoding"] = "local"
     document["paths"] = {

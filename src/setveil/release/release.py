@@ -60,7 +60,9 @@ class Release:
     """The result of `setveil.anonymize`; ``print`` it for what was kept, lost and proven.
 
     `items`, `occurrences` and `unchanged` count the original's items, their occurrences, and those
-    occurrences that are published as they were.
+    occurrences that are published as they were. `suppressed_items` and `suppressed` count the items
+    left out and their occurrences. `dropped` are the places, in canonical order of the original, of the
+    records that are not published because nothing was left of them and they were fewer than k.
     """
 
     published: Transactions
@@ -80,6 +82,9 @@ class Release:
     figures: Mapping[str, int | float | str] = field(default_factory=dict)
     complete: bool = True
     seal: Seal | None = None
+    suppressed_items: int = 0
+    suppressed: int = 0
+    dropped: tuple[int, ...] = ()
 
     @property
     def records(self) -> int:
@@ -120,6 +125,14 @@ class Release:
         if self.layout is not None and self.layout.unprotected:
             names = ", ".join(self.layout.unprotected)
             lines.append(("open", f"not covered by the promise, published as they are: {names}"))
+        if self.suppressed_items:
+            gone = f"; {len(self.dropped):,} records with nothing left" if self.dropped else ""
+            lines.append(
+                (
+                    "left out",
+                    f"{self.suppressed_items:,} items with {self.suppressed:,} occurrences{gone}",
+                )
+            )
         if self.objective is not None:
             lines.append(("optimum", _optimum(self.objective)))
         lines.append(("time", f"{self.seconds:.2f} s"))

@@ -153,6 +153,17 @@ class CutModel:
         order = np.argsort(reached, kind="stable")[:most]
         return as_clauses(plus[order[reached[order] < 1.0 - MARGIN]])
 
+    def violated(self, clauses: Sequence[Clause], values: Values) -> list[Clause]:
+        """Return the clauses that the fractional point breaks, the most broken first."""
+        first = self.first_node
+        reached = [
+            sum(values[node - first] for node in clause.plus)
+            + sum(1.0 - values[node - first] for node in clause.minus)
+            for clause in clauses
+        ]
+        order = sorted(range(len(clauses)), key=lambda place: (reached[place], clauses[place]))
+        return [clauses[place] for place in order if reached[place] < 1.0 - MARGIN]
+
     def solve_relaxed(self) -> Relaxed:
         """Solve the LP relaxation from the last basis."""
         if not self.n_columns:

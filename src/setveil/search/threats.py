@@ -1,8 +1,8 @@
 """Minimal privacy threats of all cuts at once: what no release may publish together.
 
 A threat is an antichain of at most m nodes, at any levels of the hierarchy, that at least one record
-holds and fewer than k; it is minimal where no smaller part of it is one. Those made of a cut's nodes are
-exactly what is rare in the data generalized to that cut, so one list serves every cut of a search.
+holds and fewer than k; it is minimal where no smaller part of it is one. Those made of a cut's nodes
+are exactly what is rare in the data generalized to that cut, so one list serves every cut of a search.
 
 An engine that can list them near its data has `threats` of its own. For the others they are found level
 by level with `supports` alone.
