@@ -29,11 +29,10 @@ from ..engines.base import Engine, NodeSets, Violations
 from ..errors import Infeasible, InternalError, TimeLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity
-from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from ..release.recoding import Recoding
-from ..search.clauses import Clause, lowest
-from ..search.cut_model import CutModel
+from ..search.clauses import as_clauses, clauses_of_witnesses
+from ..search.cut_model import CutModel, Values
 from ..search.lifting import lift
 from ..search.suppression import greedy_hitting_set
 from ..search.witnesses import witnesses
@@ -41,9 +40,15 @@ from .outcome import Objective, Outcome
 
 PER_ROUND = 3000
 """How many rare sets are asked for in one round."""
-PATIENCE, SLOW = 3, 0.002
-THRESHOLDS = (0.3, 0.4999, 0.7)
-JOINING = 3000
+FINER = 10
+"""How many times more of the finest antichain."""
+FEW = 100
+"""Below this many new clauses in a round the finest antichain is asked."""
+PATIENCE, SLOW = 5, 0.0005
+"""The LP is left when its bound grew by less than this share for this many rounds."""
+ROUNDINGS = ((0.3, 0.3), (0.4999, 0.4999), (0.7, 0.7))
+FINEST = (0.999, 0.001)
+"""Above which value an inner node counts as chosen, and a leaf."""
 PER_SET = 3
 """How many witnesses of each give a clause."""
 ROUGH = 0.01
@@ -127,27 +132,38 @@ class Search:
             self.offer(np.setdiff1d(published, hit).astype(np.int32))
 
     def relax(self) -> None:
-        """Raise the bound by the LP relaxation while that pays."""
-        still = 0
-        while self.best_cost > self.bound and still < PATIENCE and not self.watch.expired:
+        """Raise the bound by the LP relaxation while that pays.
+
+        Several antichains are read off each solution: plain roundings, and where they give too little,
+        the finest one that keeps whatever may be kept and generalizes only what surely is. It is asked
+        for many rare sets, of which the most broken clauses join.
+        """
+        slow = 0
+        while self.best_cost > self.bound and slow < PATIENCE and not self.watch.expired:
             relaxed = self.model.solve_relaxed()
-            gain = relaxed.bound - self.bound
-            still = still + 1 if gain < SLOW * relaxed.bound else 0
+            slow = slow + 1 if relaxed.bound < (1 + SLOW) * self.bound else 0
             self.bound = max(self.bound, min(relaxed.bound, self.best_cost))
             self.watch.tick("trim: raising the bound", min(1.0, self.bound / max(self.best_cost, 1)))
             values = relaxed.value_by_column
             added = 0
-            for threshold in THRESHOLDS:
-                published = self.model.published(self.model.rounded(values, threshold))
-                found = self.violations(published, PER_ROUND)
-                if not len(found):
-                    self.offer(published)
-                    continue
-                broken = self.model.violated(self.clauses(found), values)
-                added += self.model.add(broken[:JOINING])
-                self.repair(published, found)
+            for inner, leaf in ROUNDINGS:
+                published = self.model.published(self.model.rounded(values, inner, leaf))
+                added += self.separate(published, values, PER_ROUND)
+            if added < FEW:
+                published = self.model.published(self.model.rounded(values, *FINEST))
+                added += self.separate(published, values, FINER * PER_ROUND)
             if not added:
                 return
+
+    def separate(self, published: Ids, values: Values, limit: int) -> int:
+        """Add the clauses of an antichain's rare sets that the point breaks most; return how many."""
+        found = self.violations(published, limit)
+        if not len(found):
+            self.offer(published)
+            return 0
+        self.repair(published, found)
+        plus, minus = self.clauses(found)
+        return self.model.add(self.model.most_violated(plus, values, PER_ROUND, minus))
 
     def step(self, *, rough: bool) -> bool:
         """Solve, separate, repair; return whether the next round may be rough again."""
@@ -168,31 +184,13 @@ class Search:
                 # The absolute gap was below one and costs are integers.
                 self.bound = max(self.bound, self.model.exact_cost(chosen))
             return False
-        if not self.model.add(self.clauses(found)):
+        if not self.model.add(as_clauses(*self.clauses(found))):
             raise InternalError("the search repeats itself.")
         self.repair(published, found)
         return rough
 
-    def clauses(self, found: Violations) -> list[Clause]:
+    def clauses(self, found: Violations) -> tuple[NodeSets, NodeSets]:
         """Return the clauses of these rare sets, some witnesses of each."""
-        hierarchy = self.engine.hierarchy
         lifted, _ = lift(self.engine, found.sets, self.guarantee.k)
         held, set_of_witness = witnesses(self.engine, found.sets, PER_SET)
-        clauses: dict[Clause, None] = {}
-        for leaves, number in zip(held.tolist(), set_of_witness.tolist(), strict=True):
-            clauses[_clause(hierarchy, lifted[number], leaves)] = None
-        return list(clauses)
-
-
-def _clause(hierarchy: Hierarchy, lifted: NodeSets, leaves: list[int]) -> Clause:
-    """Return: one of the leaves is suppressed, or published above the node that covers it."""
-    plus: list[int] = []
-    minus: list[int] = []
-    for node in lifted.tolist():
-        if node < 0:
-            continue
-        minus.append(next(leaf for leaf in leaves if leaf >= 0 and hierarchy.covers(node, leaf)))
-        above = int(hierarchy.parent[node])
-        if above >= 0:
-            plus.append(above)
-    return Clause(lowest(hierarchy, plus), tuple(sorted(set(minus))))
+        return clauses_of_witnesses(self.engine.hierarchy, lifted[set_of_witness], held)

@@ -48,8 +48,8 @@ def clause_of_rare(hierarchy: Hierarchy, nodes: Sequence[int]) -> Clause:
     return Clause(lowest(hierarchy, (parent for parent in parents if parent >= 0)))
 
 
-def clauses_of_rare(hierarchy: Hierarchy, sets: NodeSets) -> NodeSets:
-    """Return the distinct clauses of many rare sets at once, as lines of `plus`, padded with -1."""
+def lowest_parents(hierarchy: Hierarchy, sets: NodeSets) -> NodeSets:
+    """Return, line by line, what `lowest` leaves of the parents of a set's nodes, padded with -1."""
     plus = np.where(sets >= 0, hierarchy.parent[sets], -1).astype(np.int32)
     first, end = hierarchy.first_leaf, hierarchy.end_leaf
     for one in range(plus.shape[1]):
@@ -61,13 +61,41 @@ def clauses_of_rare(hierarchy: Hierarchy, sets: NodeSets) -> NodeSets:
             # Ids rise along the way up, so they tell the ends of a unary chain apart.
             above = covered & ((upper > lower) | ((upper == lower) & (one > other)))
             plus[(upper >= 0) & (lower >= 0) & above, one] = -1
-    plus = -np.sort(-plus, axis=1)
-    return np.unique(plus, axis=0)
+    return -np.sort(-plus, axis=1)
 
 
-def as_clauses(plus: NodeSets) -> list[Clause]:
-    """Return lines of `plus` as clauses."""
-    return [Clause(tuple(sorted(node for node in line if node >= 0))) for line in plus.tolist()]
+def clauses_of_rare(hierarchy: Hierarchy, sets: NodeSets) -> NodeSets:
+    """Return the distinct clauses of many rare sets at once, as lines of `plus`, padded with -1."""
+    return np.unique(lowest_parents(hierarchy, sets), axis=0)
+
+
+def clauses_of_witnesses(
+    hierarchy: Hierarchy, lifted: NodeSets, held: NodeSets
+) -> tuple[NodeSets, NodeSets]:
+    """Return lines of `plus` and `minus` for rare sets, each with the leaves that hold it.
+
+    For each node of a lifted set one of the leaves under it: that leaf is suppressed, or published
+    above the node.
+    """
+    minus = np.full(lifted.shape, -1, dtype=np.int32)
+    first, end = hierarchy.first_leaf, hierarchy.end_leaf
+    for place in range(lifted.shape[1]):
+        node = lifted[:, place]
+        for column in range(held.shape[1]):
+            leaf = held[:, column]
+            fits = (node >= 0) & (leaf >= 0) & (minus[:, place] < 0)
+            fits &= (first[node] <= leaf) & (leaf < end[node])
+            minus[fits, place] = leaf[fits]
+    return lowest_parents(hierarchy, lifted), minus
+
+
+def as_clauses(plus: NodeSets, minus: NodeSets | None = None) -> list[Clause]:
+    """Return lines of `plus`, and of `minus`, as clauses."""
+    positive = [tuple(sorted(node for node in line if node >= 0)) for line in plus.tolist()]
+    if minus is None:
+        return [Clause(nodes) for nodes in positive]
+    negative = [tuple(sorted(node for node in line if node >= 0)) for line in minus.tolist()]
+    return [Clause(*pair) for pair in zip(positive, negative, strict=True)]
 
 
 def clause_of_signed(

@@ -146,23 +146,18 @@ class CutModel:
         self.clauses += fresh
         return len(fresh)
 
-    def most_violated(self, plus: NodeSets, values: Values, most: int) -> list[Clause]:
-        """Return the clauses, of lines of `plus`, that the fractional point breaks most."""
+    def most_violated(
+        self, plus: NodeSets, values: Values, most: int, minus: NodeSets | None = None
+    ) -> list[Clause]:
+        """Return the clauses, of lines of `plus` and `minus`, that the fractional point breaks most."""
         padded = np.append(values, 0.0)
-        reached = np.where(plus >= 0, padded[np.maximum(plus - self.first_node, -1)], 0.0).sum(axis=1)
-        order = np.argsort(reached, kind="stable")[:most]
-        return as_clauses(plus[order[reached[order] < 1.0 - MARGIN]])
-
-    def violated(self, clauses: Sequence[Clause], values: Values) -> list[Clause]:
-        """Return the clauses that the fractional point breaks, the most broken first."""
-        first = self.first_node
-        reached = [
-            sum(values[node - first] for node in clause.plus)
-            + sum(1.0 - values[node - first] for node in clause.minus)
-            for clause in clauses
-        ]
-        order = sorted(range(len(clauses)), key=lambda place: (reached[place], clauses[place]))
-        return [clauses[place] for place in order if reached[place] < 1.0 - MARGIN]
+        reached = padded[np.maximum(plus - self.first_node, -1)].sum(axis=1)
+        if minus is not None:
+            padded[-1] = 1.0
+            reached += (1.0 - padded[np.maximum(minus - self.first_node, -1)]).sum(axis=1)
+        order = np.argsort(reached, kind="stable")
+        order = order[reached[order] < 1.0 - MARGIN][:most]
+        return as_clauses(plus[order], None if minus is None else minus[order])
 
     def solve_relaxed(self) -> Relaxed:
         """Solve the LP relaxation from the last basis."""
@@ -255,9 +250,14 @@ class CutModel:
             n, np.arange(n, dtype=np.int32), np.full(n, int(kind), dtype=np.uint8)
         )
 
-    def rounded(self, values: Values, threshold: float) -> NDArray[np.bool_]:
+    def rounded(
+        self, values: Values, threshold: float, leaf_threshold: float | None = None
+    ) -> NDArray[np.bool_]:
         """Return z of what lies above the threshold, and of all below such a node."""
         chosen = values > threshold
+        if leaf_threshold is not None:
+            n_leaf_columns = self.hierarchy.n_leaves - self.first_node
+            chosen[:n_leaf_columns] = values[:n_leaf_columns] > leaf_threshold
         for column in range(self.n_columns - 1, -1, -1):
             above = self.hierarchy.parent[column + self.first_node]
             if above >= 0 and chosen[above - self.first_node]:

@@ -1,0 +1,188 @@
+"""hghs and mhghs on small worlds and real data: valid, greedy as written, deterministic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import setveil as sv
+from setveil.engines.local import LocalEngine
+from setveil.errors import Infeasible, TimeLimit, UsageError
+from setveil.methods import topdown
+from setveil.model.costs import make_cost
+from setveil.model.guarantees import KAnonymity, KmAnonymity
+from setveil.progress import Watch
+from setveil.release.recoding import Recoding
+from tests.oracle.promises import is_km_anonymous
+from tests.shared_data import shared_data
+from tests.unit.methods.worlds import World, world_of, worlds
+from tests.unit.search.test_top_down import scenario, whole
+
+BOTH = pytest.mark.parametrize("method", [topdown.anonymize, topdown.anonymize_rounds])
+
+
+def run(method, world: World, k: int, m: int, name: str = "lm", **options):
+    cost = make_cost(name, world.hierarchy)
+    return method(world.local(), KmAnonymity(k, m), cost=cost, watch=Watch(), **options)
+
+
+def published(world: World, recoding: Recoding) -> list[set[str]]:
+    nodes, labels = recoding.node_of_leaf(), world.hierarchy.labels
+    return [{labels[nodes[leaf]] for leaf in row if nodes[leaf] >= 0} for row in world.sets]
+
+
+@BOTH
+@settings(max_examples=150, deadline=None)
+@given(world=worlds(), k=st.integers(2, 5), m=st.integers(1, 4))
+def test_the_promise_holds_and_the_cost_is_right(method, world, k, m):
+    if len(world.sets) < k:
+        with pytest.raises(Infeasible):
+            run(method, world, k, m)
+        return
+    outcome = run(method, world, k, m)
+    assert outcome.complete
+    assert is_km_anonymous(published(world, outcome.recoding), k, m)
+    cost = make_cost("lm", world.hierarchy)
+    nodes = outcome.recoding.node_of_leaf()
+    paid = sum(
+        int(cost.unit_by_node[nodes[leaf]]) if nodes[leaf] >= 0 else cost.scale
+        for row in world.sets
+        for leaf in row
+    )
+    assert outcome.objective.cost == paid
+
+
+@settings(max_examples=100, deadline=None)
+@given(world=worlds(), k=st.integers(2, 4), m=st.integers(1, 3))
+def test_hghs_is_the_greedy_descent_by_plain_enumeration(world, k, m):
+    if len(world.sets) < k:
+        return
+    cost, taxonomy = make_cost("lm", world.hierarchy), whole(world)
+    cut = set(taxonomy.roots)
+    paid, kept = scenario(world, cost, cut, k, m)
+    while True:
+        tried = []
+        for node in cut:
+            if taxonomy.children[node]:
+                child = (cut - {node}) | set(taxonomy.children[node])
+                tried.append(
+                    (scenario(world, cost, child, k, m)[0], world.hierarchy.labels[node], child)
+                )
+        if not tried or min(tried)[0] >= paid:
+            break
+        paid, _, cut = min(tried)
+        kept = scenario(world, cost, cut, k, m)[1]
+    outcome = run(topdown.anonymize, world, k, m)
+    assert outcome.objective.cost == paid
+    assert set(outcome.recoding.cut().tolist()) == kept
+
+
+@BOTH
+@settings(max_examples=40, deadline=None)
+@given(world=worlds(), k=st.integers(2, 4), m=st.integers(1, 3))
+def test_an_engine_without_rows_gives_the_same(method, world, k, m):
+    if len(world.sets) < k:
+        return
+    cost = make_cost("lm", world.hierarchy)
+    results = [
+        method(engine, KmAnonymity(k, m), cost=cost, watch=Watch()).recoding.nodes.tolist()
+        for engine in (world.local(), world.loopback())
+    ]
+    assert results[0] == results[1]
+
+
+def test_one_round_is_hghs_of_single_items():
+    world = world_of(
+        dict.fromkeys("abc", "A") | dict.fromkeys("de", "B") | dict.fromkeys("AB", "T") | {"T": None},
+        [["a", "d"], ["b", "d"], ["c", "e"], ["a", "e"], ["a", "d"]],
+    )
+    one, rounds = run(topdown.anonymize, world, 2, 1), run(topdown.anonymize_rounds, world, 2, 1)
+    assert one.recoding.nodes.tolist() == rounds.recoding.nodes.tolist()
+    assert rounds.figures["rounds"] == 1
+
+
+def test_of_equal_steps_the_smaller_label_is_taken():
+    # A and B are alike, and each may be opened, but not both: a1 with b1 is rare then.
+    parents = {"a1": "A", "a2": "A", "b1": "B", "b2": "B", "A": "T", "B": "T", "T": None}
+    rows = [["a1", "b1"], ["a1", "b2"], ["a2", "b1"], ["a2", "b2"]]
+    world = world_of(parents, rows)
+    for method in (topdown.anonymize, topdown.anonymize_rounds):
+        labels = world.hierarchy.labels
+        kept = {labels[node] for node in run(method, world, 2, 2).recoding.cut().tolist()}
+        assert kept == {"a1", "a2", "B"}
+
+
+def test_of_equal_costs_the_smaller_label_is_kept():
+    world = world_of({"e": "T", "i": "T", "T": None}, [["e", "i"], ["e"], ["i"]])
+    kept = run(topdown.anonymize, world, 2, 2).recoding.cut().tolist()
+    assert [world.hierarchy.labels[node] for node in kept] == ["e"]
+
+
+@BOTH
+def test_everything_may_have_to_go(method):
+    world = world_of(dict.fromkeys("ab", "T") | {"T": None}, [["a"], ["b"], [], [], []])
+    outcome = run(method, world, 3, 2)
+    assert outcome.recoding.cut().tolist() == []
+    assert outcome.objective.cost == 2 * make_cost("lm", world.hierarchy).scale
+
+
+@BOTH
+def test_other_guarantees_are_refused(method):
+    world = world_of({"a": None}, [["a"], ["a"]])
+    cost = make_cost("lm", world.hierarchy)
+    for guarantee in (KAnonymity(2), KmAnonymity(2, 1, negative=True)):
+        with pytest.raises(UsageError):
+            method(world.local(), guarantee, cost=cost, watch=Watch())
+
+
+class _Late(Watch):
+    """A watch whose time is up after so many looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    @property
+    def expired(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+def test_a_time_limit_gives_the_cut_in_hand_or_an_error_before_there_is_one():
+    parents = {"a1": "A", "a2": "A", "b1": "B", "b2": "B", "A": "T", "B": "T", "T": None}
+    world = world_of(parents, [["a1", "b1"], ["a2", "b2"]] * 3)
+    cost, goal = make_cost("lm", world.hierarchy), KmAnonymity(2, 2)
+    early = topdown.anonymize(world.local(), goal, cost=cost, watch=Watch(time_limit=3600))
+    assert early.complete and early.objective.cost == 0
+    with pytest.raises(TimeLimit):
+        topdown.anonymize(world.local(), goal, cost=cost, watch=Watch(time_limit=1e-9))
+    # The first look is the check before the threats are listed, each further one a step.
+    late = topdown.anonymize(world.local(), goal, cost=cost, watch=_Late(2))
+    assert not late.complete
+    assert {world.hierarchy.labels[node] for node in late.recoding.cut().tolist()} == {"A", "B"}
+
+
+@pytest.mark.parametrize(
+    ("name", "m", "most"),
+    [
+        ("groceries", 2, "0.0462"),
+        ("groceries", 3, "0.0808"),
+        ("BMS-WebView-1", 2, "0.0204"),
+        ("BMS-WebView-1", 3, "0.0512"),
+    ],
+)
+@BOTH
+def test_loss_on_real_data(method, name, m, most):
+    tree = "hierarchy.csv" if name == "groceries" else "hierarchy.synthetic.csv"
+    file = "groceries.csv.gz" if name == "groceries" else f"{name}.dat.gz"
+    data = sv.read_transactions(str(shared_data(file)))
+    engine = LocalEngine.of(data, sv.read_hierarchy(str(shared_data(f"{name}.{tree}"))))
+    cost = make_cost("lm", engine.hierarchy)
+    outcome = method(engine, KmAnonymity(5, m), cost=cost, watch=Watch())
+    assert cost.share(outcome.objective.cost, engine.item_counts()) < Fraction(most)
+    assert len(engine.violations(outcome.recoding, KmAnonymity(5, m), limit=1)) == 0
+    assert np.all(np.diff(np.sort(outcome.recoding.nodes)) > 0)
