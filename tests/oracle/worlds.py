@@ -82,8 +82,8 @@ def all_cuts(hierarchy: Hierarchy) -> Iterator[dict[str, str]]:
 
 
 def generalize(rows: list[list[str]], cut: dict[str, str]) -> list[Row]:
-    """Return the rows as a cut publishes them."""
-    return [frozenset(cut[label] for label in row) for row in rows]
+    """Return the rows as a cut publishes them; labels it does not name are left out."""
+    return [frozenset(cut[label] for label in row if label in cut) for row in rows]
 
 
 def is_km(rows: list[Row], k: int, m: int, *, negative: bool = False) -> bool:
@@ -108,3 +108,20 @@ def is_diverse(rows: list[Row], l: int, m: int, sensitive: set[str]) -> bool:  #
             if any(l * sum(s in row for row in matching) > len(matching) for s in sensitive):
                 return False
     return True
+
+
+def all_antichains(hierarchy: Hierarchy) -> Iterator[dict[str, str]]:
+    """Yield every antichain as a mapping from leaf label to published label; absent: suppressed."""
+
+    def below(node: int) -> set[frozenset[int]]:
+        found = {frozenset(), frozenset([node])}
+        for parts in product(*(below(child) for child in hierarchy.children[node])):
+            found.add(frozenset(chain(*parts)))
+        return found
+
+    for parts in product(*(below(root) for root in hierarchy.roots)):
+        yield {
+            hierarchy.labels[leaf]: hierarchy.labels[node]
+            for node in chain(*parts)
+            for leaf in range(hierarchy.first_leaf[node], hierarchy.end_leaf[node])
+        }
