@@ -51,6 +51,8 @@ def _plain(record: MethodRecord) -> dict[str, Any]:
         "exact": record.exact,
         "needs_rows": record.needs_rows,
         "idempotent": record.idempotent,
+        "suppresses": record.suppresses,
+        "needs_hierarchy": record.needs_hierarchy,
         "options": [
             {
                 "name": option.name,
@@ -72,6 +74,8 @@ def _page(record: MethodRecord) -> str:
         f"  guarantees  {', '.join(record.guarantees)}",
         f"  recoding    {record.recoding}",
         f"  optimal     {'proven' if record.exact else 'no'}",
+        f"  leaves out  {'items, where that costs less' if record.suppresses else 'nothing'}",
+        f"  hierarchy   {'needed' if record.needs_hierarchy else 'not needed'}",
     ]
     lines += [
         f"  {option.flag.ljust(18)} {option.help} (default: {option.default})"
