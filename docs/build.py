@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs import method_pictures, overview_pictures, reference_pages
+from docs import method_pictures, overview_pictures, reference_pages, suppression_pictures
 
 HERE = Path(__file__).resolve().parent
 MADE_HERE = ("pictures/*.svg", "reference/*.md")
@@ -19,7 +19,11 @@ MADE_HERE = ("pictures/*.svg", "reference/*.md")
 
 def built() -> dict[str, str]:
     """Return every generated file: its path below ``docs`` and its text."""
-    pictures = {**method_pictures.PICTURES, **overview_pictures.PICTURES}
+    pictures = {
+        **method_pictures.PICTURES,
+        **suppression_pictures.PICTURES,
+        **overview_pictures.PICTURES,
+    }
     files = {f"pictures/{name}.svg": draw() for name, draw in pictures.items()}
     files |= {f"reference/{name}.md": page() for name, page in reference_pages.PAGES.items()}
     return files

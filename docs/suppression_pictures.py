@@ -51,7 +51,7 @@ def hghs() -> str:
     search = CutSearch(taxonomy, threats, COST, ENGINE.item_counts())
     sheet = Drawing(
         960,
-        402,
+        430,
         title="hghs: from the top down, leaving out what stands in the way",
         description="Four cuts from the root downwards, each cheaper than the one before.",
     )

@@ -93,6 +93,8 @@ class Job:
         options = record.checked_options(self.options)
         _check_limits(self.time_limit, self.threads)
         _check_size(transactions, self.guarantee)
+        if isinstance(hierarchy, Mapping) and not hierarchy and not record.needs_hierarchy:
+            hierarchy = None  # a table without a hierarchy for any of its columns
         if hierarchy is None and record.needs_hierarchy:
             raise UsageError(
                 f"the method {record.key!r} generalizes, so it needs a hierarchy.",
@@ -176,6 +178,9 @@ class Prepared:
             by_record = replace(published_by_record(recoding, self.rows), unprotected=self.unprotected)
             published = by_record.take(canonical_order(by_record))
         notices = self.notices
+        chosen = str(outcome.figures.get("chosen", self.job.record.key))
+        if chosen != self.job.record.key:
+            notices += (f"{self.job.record.key} chose {chosen}: {outcome.figures['why']}.",)
         if not outcome.complete:
             notices += ("the time limit cut the run: the result is valid, and another run may differ.",)
         nodes = published_nodes(recoding, self.rows)
@@ -193,7 +198,7 @@ class Prepared:
         return Release(
             published=replace(published, layout=layout or self.transactions.layout, notices=()),
             guarantee=self._promise(),
-            method=self.job.record.key,
+            method=chosen,
             recoding=recoding,
             hierarchy=self.hierarchy,
             losses={score.name: score(recoding, self.rows).value for score in (NCP, LM)},

@@ -155,6 +155,33 @@ _MEMORY = Option(
 
 METHODS: tuple[MethodRecord, ...] = (
     MethodRecord(
+        key="auto",
+        module="setveil.methods.auto",
+        title="The best of ours for the case",
+        paper="setveil: trim, or optimal without suppression, or aa where time is short",
+        guarantees=("km",),
+        recoding="global",
+        exact=True,
+        needs_rows=False,
+        idempotent=True,
+        suppresses=True,
+        needs_hierarchy=False,
+        options=(Option("suppression", bool, True, "whether rare items may be left out"),),
+    ),
+    MethodRecord(
+        key="trim",
+        module="setveil.methods.trim",
+        title="Generalization and suppression with a proven gap",
+        paper="setveil: lazy clauses over antichains, solved as an integer program",
+        guarantees=("km",),
+        recoding="global",
+        exact=True,
+        needs_rows=False,
+        idempotent=True,
+        suppresses=True,
+        needs_hierarchy=False,
+    ),
+    MethodRecord(
         key="optimal",
         module="setveil.methods.optimal",
         title="Proven optimal generalization",
@@ -306,16 +333,12 @@ METHODS: tuple[MethodRecord, ...] = (
         idempotent=True,
         suppresses=True,
         needs_hierarchy=False,
-        options=(
-            Option(
-                "max_moles", int, 50_000_000, "refuse to hold more minimal moles", least=1
-            ),
-        ),
+        options=(Option("max_moles", int, 50_000_000, "refuse to hold more minimal moles", least=1),),
     ),
 )
 
 DEFAULT_BY_MODEL: Mapping[str, str] = {
-    "km": "optimal",
+    "km": "auto",
     "km-negative": "optimal",
     "k": "partition",
     "lm": "optimal",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: setveil demo --output demo-release"
 SHOWN = 5
+OTHERS = ("optimal", "mhghs", "aa", "vpa", "mm")
+"""Methods whose losses are shown beside that of the default."""
 
 
 def demo(
@@ -44,16 +46,38 @@ def demo(
         )
         publication = publish(release, output, force=force)
         verdict = audit(publication.path)
+        others = [
+            anonymize(
+                baskets,
+                release.guarantee,
+                hierarchy=products,
+                method=key,
+                watch=Watch(listener=listener),
+            )
+            for key in OTHERS
+        ]
     screen.notices(publication.notices)
     if as_json:
-        screen.print_json(as_plain(release, publication))
+        losses = {other.method: _losses(other) for other in others}
+        screen.print_json({**as_plain(release, publication), "other_methods": losses})
         return
     typer.echo(summary(release, publication))
     typer.echo("")
     screen.table("A few baskets", ("before", "after"), before_and_after(baskets, release))
     typer.echo("")
+    rows = [
+        (each.method, *(f"{loss:.4f}" for loss in _losses(each).values()), f"{each.suppressed:,}")
+        for each in (release, *others)
+    ]
+    heads = ("method", "NCP", "LM", "occurrences left out")
+    screen.table("The same promise by other methods", heads, rows)
+    typer.echo("")
     typer.echo(str(verdict))
     typer.echo(f"\nCheck it yourself: setveil audit {os.fspath(publication.path)}")
+
+
+def _losses(release: Release) -> dict[str, float]:
+    return {name: float(loss) for name, loss in release.losses.items()}
 
 
 def before_and_after(baskets: Transactions, release: Release) -> list[tuple[str, str]]:

@@ -20,6 +20,57 @@ Flags = npt.NDArray[np.bool_]
 
 
 @jit
+def by_last_member(threats: Ids, rank_of_node: Ids, n_ranks: int) -> tuple[Counts, Ids]:
+    """Return the threats sorted by their member of largest rank, as the other members of each.
+
+    Parameters
+    ----------
+    threats
+        Sets of nodes, padded with -1.
+    rank_of_node
+        The rank of each node.
+    n_ranks
+        The number of ranks.
+
+    Returns
+    -------
+    start_by_rank
+        The threats with last member r are those from ``start_by_rank[r]`` to the next start.
+    others
+        The ranks of the other members, falling, padded with -1.
+    """
+    n_threats, width = threats.shape
+    start_by_rank = np.zeros(n_ranks + 1, np.int64)
+    for threat in range(n_threats):
+        last = -1
+        for column in range(width):
+            if threats[threat, column] >= 0:
+                last = max(last, rank_of_node[threats[threat, column]])
+        start_by_rank[last + 1] += 1
+    for rank in range(n_ranks):
+        start_by_rank[rank + 1] += start_by_rank[rank]
+    upcoming = start_by_rank[:-1].copy()
+    others = np.full((n_threats, width - 1), -1, np.int32)
+    falling = np.empty(width, np.int32)
+    for threat in range(n_threats):
+        size = 0
+        for column in range(width):
+            if threats[threat, column] < 0:
+                continue
+            rank = rank_of_node[threats[threat, column]]
+            place = size
+            while place > 0 and falling[place - 1] < rank:
+                falling[place] = falling[place - 1]
+                place -= 1
+            falling[place] = rank
+            size += 1
+        row = upcoming[falling[0]]
+        upcoming[falling[0]] += 1
+        others[row, : size - 1] = falling[1:size]
+    return start_by_rank, others
+
+
+@jit
 def later_bits(start_by_rank: Counts, others: Ids, n_words: int) -> Words:
     """Return for each rank, as a bit set, the last members of the threats it is another member of."""
     n_ranks = start_by_rank.size - 1

@@ -61,8 +61,8 @@ Chosen = NDArray[np.bool_]
 def anonymize(engine: Engine, guarantee: Guarantee, *, cost: Cost, watch: Watch) -> Outcome:
     """Return the antichain of least cost that meets `guarantee`, or the best one found and a bound.
 
-    Suppressing everything is always valid, so there is a result whatever the time limit; `Infeasible`
-    only where there are fewer than k records.
+    Suppressing everything is always valid, so `Infeasible` only where there are fewer than k records. A
+    time limit that passes before anything better is found raises `TimeLimit`.
     """
     if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
         raise UsageError("trim reaches k^m-anonymity without negative knowledge.")
@@ -97,6 +97,8 @@ class Search:
         rough = True
         while self.best_cost > self.bound and not self.watch.expired:
             rough = self.step(rough=rough)
+        if not self.best.any() and self.best_cost > self.bound:
+            self.watch.check_deadline()
         objective = Objective(self.cost.name, self.best_cost, min(self.bound, self.best_cost))
         recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(self.best))
         figures = {"rounds": self.rounds, "clauses": len(self.model.clauses)}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import NodeSets
-from ..kernels.top_down import later_bits, take_step, try_steps
+from ..kernels.top_down import by_last_member, later_bits, take_step, try_steps
 from ..model.costs import Cost
 from ..model.hierarchy import Hierarchy
 
@@ -84,7 +84,7 @@ class CutSearch:
         nodes = taxonomy.nodes
         extra = if_gone[nodes] - if_kept[nodes]
         self._node_of_rank = nodes[np.lexsort((hierarchy.label_rank[nodes], -extra))]
-        self._rank_of_node = np.full(len(hierarchy) + 1, -1, dtype=np.int32)  # the last is padding
+        self._rank_of_node = np.full(len(hierarchy), -1, dtype=np.int32)
         self._rank_of_node[self._node_of_rank] = np.arange(len(nodes), dtype=np.int32)
         self._label_rank = hierarchy.label_rank[self._node_of_rank]
         below_rank = [self._ranks(taxonomy.children[node]) for node in self._node_of_rank.tolist()]
@@ -108,13 +108,10 @@ class CutSearch:
 
     def _by_last_member(self, threats: NodeSets) -> tuple[Counts, Ids, NDArray[np.uint64]]:
         """Return the threats by the member tried last, their other members, and who meets whom."""
-        ranks = -np.sort(-self._rank_of_node[threats], axis=1)
-        last = ranks[:, 0]
-        order = np.argsort(last, kind="stable")
-        start = np.zeros(len(self._node_of_rank) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(last, minlength=len(self._node_of_rank)), out=start[1:])
-        others = np.ascontiguousarray(ranks[order, 1:])
-        return start, others, later_bits(start, others, max(1, len(self._node_of_rank) + 63 >> 6))
+        n_ranks = len(self._node_of_rank)
+        sets = np.ascontiguousarray(threats, dtype=np.int32)
+        start, others = by_last_member(sets, self._rank_of_node, n_ranks)
+        return start, others, later_bits(start, others, max(1, n_ranks + 63 >> 6))
 
     @property
     def _state(self) -> tuple[NDArray[np.uint64], NDArray[np.bool_], Counts]:

@@ -91,7 +91,10 @@ def test_a_time_limit_keeps_a_valid_result_and_a_true_bound() -> None:
         cost = make_cost("lm", hierarchy)
         engine = LocalEngine(hierarchy, rows)
         best = trim.anonymize(engine, KmAnonymity(2, 2), cost=cost, watch=Watch()).objective
-        cut = trim.anonymize(engine, KmAnonymity(2, 2), cost=cost, watch=Watch(time_limit=1e-9))
+        search = trim.Search(engine, KmAnonymity(2, 2), cost, Watch())
+        search.seed()
+        search.watch.time_limit = 1e-9
+        cut = search.run()
         assert best is not None and cut.objective is not None and cut.objective.bound is not None
         assert cut.objective.bound <= best.cost <= cut.objective.cost
         found = engine.violations(cut.recoding, KmAnonymity(2, 2))
