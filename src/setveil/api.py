@@ -55,7 +55,8 @@ def anonymize(
     guarantee
         What shall be promised, such as ``KmAnonymity(k=5, m=2)``.
     hierarchy
-        What generalizes what. For a table, one hierarchy a column by name.
+        What generalizes what. For a table, one hierarchy a column by name. Methods that only leave
+        items out need none.
     method
         A key of `setveil.registry`; by default the best one for the guarantee.
     cost

@@ -49,6 +49,13 @@ def test_mm_needs_no_hierarchy(shell: Shell) -> None:
     assert shell("audit", "out").code == 0
 
 
+def test_a_table_needs_none_either(shell: Shell) -> None:
+    Path("table.csv").write_text("sex,items\nF,a b\nF,a b\nM,a b\nM,a\nF,a c\n")
+    ran = shell("anonymize", "table.csv", "--set", "items", "--keep", "sex", *K2, "--method", "mm")
+    assert ran.code == 0, ran.err
+    assert shell("audit", "out").code == 0
+
+
 def test_others_still_ask_for_one(shell: Shell) -> None:
     data = write(["a b", "a b"])
     for key in ("optimal", "hghs", "mhghs"):

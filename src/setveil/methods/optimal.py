@@ -30,7 +30,7 @@ from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, Lm
 from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from ..release.recoding import Recoding
-from ..search.clauses import Clause, as_clauses, clause_of_exact, clauses_of_rare
+from ..search.clauses import Clause, as_clauses, clause_of_exact, lowest_parents
 from ..search.cut_model import CutModel
 from ..search.lifting import lift
 from ..search.signed_clauses import clauses_of_signed
@@ -50,25 +50,27 @@ Ids = NDArray[np.int32]
 
 
 class ClausePool:
-    """Rare sets found so far on one data set and hierarchy, with their supports."""
+    """Clauses found so far on one data set and hierarchy, with the support and size of their sets."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[NodeSets, NDArray[np.int64]]] = []
+        self._found: list[tuple[NodeSets, NDArray[np.int64], NDArray[np.int64]]] = []
 
-    def remember(self, sets: NodeSets, support: NDArray[np.int64]) -> None:
-        """Keep rare sets for later questions."""
-        self._found.append((sets, support))
+    def remember(self, hierarchy: Hierarchy, sets: NodeSets, support: NDArray[np.int64]) -> NodeSets:
+        """Keep the clauses of rare sets for later questions, and return them."""
+        plus = lowest_parents(hierarchy, sets)
+        distinct, first = np.unique(plus, axis=0, return_index=True)
+        self._found.append((distinct, support[first], (sets[first] >= 0).sum(axis=1)))
+        return distinct
 
-    def clauses(self, hierarchy: Hierarchy, guarantee: KmAnonymity) -> NodeSets:
-        """Return the clauses, as lines of `plus`, of the kept sets that are rare under `guarantee`."""
+    def clauses(self, guarantee: KmAnonymity) -> NodeSets:
+        """Return the clauses, as lines of `plus`, whose sets are rare under `guarantee` too."""
         lines: list[NodeSets] = [np.empty((0, guarantee.m), dtype=np.int32)]
-        for sets, support in self._found:
-            valid = (support < guarantee.k) & ((sets >= 0).sum(axis=1) <= guarantee.m)
-            part = clauses_of_rare(hierarchy, sets[valid])[:, : guarantee.m]
+        for plus, support, size in self._found:
+            part = plus[(support < guarantee.k) & (size <= guarantee.m)][:, : guarantee.m]
             wide = np.full((len(part), guarantee.m), -1, dtype=np.int32)
             wide[:, : part.shape[1]] = part
             lines.append(wide)
-        return np.unique(np.concatenate(lines), axis=0)
+        return np.concatenate(lines)
 
 
 def anonymize(
@@ -122,7 +124,7 @@ class Search:
     def run(self, *, seed: bool) -> Outcome:
         """Search until proven or out of time; `seed` asks a heuristic for a first incumbent."""
         if isinstance(self.guarantee, KmAnonymity):
-            self.kept = self.pool.clauses(self.engine.hierarchy, self.guarantee)
+            self.kept = self.pool.clauses(self.guarantee)
         if self.monotone and seed:
             self.seed()
         if self.monotone:
@@ -179,7 +181,7 @@ class Search:
                 if not len(found):
                     self.offer(generalized)
                     continue
-                plus = clauses_of_rare(self.engine.hierarchy, self.lifted(found))
+                plus = self.lifted(found)
                 if self.model.add(self.model.most_violated(plus, values, self.joining)):
                     break
             else:
@@ -219,14 +221,13 @@ class Search:
         assert isinstance(self.guarantee, KmAnonymity)
         if found.absent is not None:
             return clauses_of_signed(self.engine, found, self.guarantee.k)
-        return as_clauses(clauses_of_rare(hierarchy, self.lifted(found)))
+        return as_clauses(self.lifted(found))
 
     def lifted(self, found: Violations) -> NodeSets:
-        """Return the rare sets lifted, and keep them for other questions."""
+        """Return the clauses of the rare sets, lifted, and keep them for other questions."""
         assert isinstance(self.guarantee, KmAnonymity)
         sets, support = lift(self.engine, found.sets, self.guarantee.k)
-        self.pool.remember(sets, support)
-        return sets
+        return self.pool.remember(self.engine.hierarchy, sets, support)
 
     def report(self, stage: str) -> None:
         """Tell how far the bound has come towards the incumbent."""

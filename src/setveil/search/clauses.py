@@ -64,11 +64,6 @@ def lowest_parents(hierarchy: Hierarchy, sets: NodeSets) -> NodeSets:
     return -np.sort(-plus, axis=1)
 
 
-def clauses_of_rare(hierarchy: Hierarchy, sets: NodeSets) -> NodeSets:
-    """Return the distinct clauses of many rare sets at once, as lines of `plus`, padded with -1."""
-    return np.unique(lowest_parents(hierarchy, sets), axis=0)
-
-
 def clauses_of_witnesses(
     hierarchy: Hierarchy, lifted: NodeSets, held: NodeSets
 ) -> tuple[NodeSets, NodeSets]:
