@@ -29,7 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"unknown benchmark {strange[0]!r}; known: {', '.join(NAMES)}", file=sys.stderr)
         return 2
     output = asked.output or (None if asked.quick else RESULTS)
-    context = Context(quick=asked.quick, reference_limit=asked.reference_limit)
+    context = Context(
+        quick=asked.quick,
+        reference_limit=asked.reference_limit,
+        limit=asked.limit,
+        only=tuple(asked.data),
+        resume=asked.resume,
+        output=output,
+    )
     missed, failed = 0, False
     for name in names:
         started = time.perf_counter()
@@ -65,6 +72,19 @@ def _parser() -> argparse.ArgumentParser:
         default=Context.reference_limit,
         metavar="SECONDS",
         help="how long aa's count-tree path may take before it counts as not finished",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=Context.limit,
+        metavar="SECONDS",
+        help="how long each point of compare may take",
+    )
+    parser.add_argument(
+        "--data", action="append", default=[], metavar="NAME", help="compare on this data set only"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="compare keeps the points already in its results"
     )
     return parser
 

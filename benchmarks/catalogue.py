@@ -33,6 +33,9 @@ BENCHMARKS = (
     Benchmark("audit", "audit", "counting all itemsets, against sets in plain Python"),
     Benchmark("aa", "apriori", "aa on real data: seconds, loss, verdict, the reference path, memory"),
     Benchmark("optimal", "optimal", "proven optima on real data, and how far aa is from them"),
+    Benchmark(
+        "trim", "trim", "generalization with suppression on real data, beside the optimum without"
+    ),
     Benchmark("pos", "pos", "optimal, aa, vpa and lra on 515,597 records"),
     Benchmark("partition", "partition", "k-anonymity of whole records by partition"),
     Benchmark("sweep", "sweep", "15 points (k, m) in one call, against the dearest alone"),
@@ -42,6 +45,7 @@ BENCHMARKS = (
     Benchmark("diversity", "promises:diversity", "optima under l^m-diversity"),
     Benchmark("threads", "threads", "one thread against two"),
     Benchmark("pos-large-m", "pos:large_m", "vpa and optimal at m=6 on 515,597 records", False),
+    Benchmark("compare", "compare", "eight methods on five data sets, as a table and a picture", False),
 )
 
 NAMES = tuple(benchmark.name for benchmark in BENCHMARKS)

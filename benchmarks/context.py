@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .data import ROOT, Source
@@ -25,6 +26,14 @@ class Context:
     quick: bool = False
     reference_limit: float = 15.0
     """Seconds the count-tree path of aa may take before it counts as not finished."""
+    limit: float = 15.0
+    """Seconds each point of `compare` is given."""
+    only: tuple[str, ...] = ()
+    """The data sets `compare` is confined to; all where empty."""
+    resume: bool = False
+    """Whether `compare` keeps the points it finds in `output`."""
+    output: Path | None = None
+    """Where results go; a benchmark that takes long writes there as it comes."""
 
     def source(self, name: str, **shape: int) -> Source:
         """Return data by name, tiny ones where the run is quick; `DataAbsent` if files lack."""

@@ -19,11 +19,17 @@ ROOT = Path(__file__).resolve().parents[1]
 FILES: Mapping[str, tuple[str, str | None]] = {
     "groceries": ("groceries.csv.gz", "groceries.hierarchy.csv"),
     "fruithut": ("fruithut.dat.gz", "fruithut.hierarchy.csv"),
+    "fruithut, labels by level": ("fruithut.dat.gz", "fruithut.hierarchy.csv"),
+    "informs2005": ("informs2005.dat.gz", "icd9_3digit.hierarchy.csv"),
     "BMS-WebView-1": ("BMS-WebView-1.dat.gz", "BMS-WebView-1.hierarchy.synthetic.csv"),
     "BMS-WebView-2": ("BMS-WebView-2.dat.gz", "BMS-WebView-2.hierarchy.synthetic.csv"),
     "retail": ("retail.dat.gz", None),
 }
 """Data set -> its file and the file of its hierarchy."""
+LABELS = {"informs2005": "informs2005.items.csv"}
+"""Data set -> the file that maps its ids to the labels of the hierarchy."""
+BY_LEVEL = ("fruithut, labels by level",)
+"""Data sets whose hierarchy is read with the same label at two levels as two nodes."""
 
 MADE = ("POS shape", "modulo", "small")
 
@@ -69,7 +75,7 @@ class Source:
     def check(self) -> None:
         """Raise `DataAbsent` where a file of this source is not here."""
         name = "BMS-WebView-2" if self.name == "modulo" else self.name
-        for file in FILES.get(name, ()):
+        for file in (*FILES.get(name, ()), LABELS.get(name)):
             if file is not None:
                 data_file(file)
 
@@ -101,11 +107,29 @@ def _from_files(name: str, records: int | None) -> tuple[Any, Any]:
     import setveil as sv
 
     file, tree = FILES[name]
-    data = sv.read_transactions(str(data_file(file)))
-    hierarchy = None if tree is None else sv.read_hierarchy(str(data_file(tree)))
+    labels = str(data_file(LABELS[name])) if name in LABELS else None
+    data = sv.read_transactions(str(data_file(file)), labels=labels)
+    if name in BY_LEVEL and tree is not None:
+        hierarchy: Any = by_level(data_file(tree).read_text(encoding="utf-8"))
+    else:
+        hierarchy = None if tree is None else sv.read_hierarchy(str(data_file(tree)))
     if records is not None and records < len(data):
         data = data.take(np.arange(records, dtype=np.int64))
     return data, hierarchy
+
+
+def by_level(text: str) -> Any:
+    """Return the hierarchy of rows ``leaf;level 1;...;root`` in which each column has its own labels.
+
+    setveil reads a label that repeats on one path as padding of a short branch. Here ``c;c`` are two
+    nodes, ``c@1`` below ``c@2``, so that a label used at two levels can mean less at the lower one.
+    """
+    from setveil.model.build import from_paths
+
+    rows = [line.split(";") for line in text.splitlines() if line]
+    return from_paths(
+        [row[0], *(f"{label}@{column}" for column, label in enumerate(row[1:], 1))] for row in rows
+    )
 
 
 def _modulo(records: int, items: int, fan_out: int) -> tuple[Any, Any]:

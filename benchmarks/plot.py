@@ -15,9 +15,9 @@ from itertools import pairwise
 WIDTH, HEIGHT = 176, 118
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 22, 32
 INK, GRID, PAPER = "#333333", "#e2e2e2", "#ffffff"
-COLOUR = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-DASH = ("", "5 2", "1.5 2", "7 2 1.5 2", "3 3", "9 3", "2 1")
-MARKERS = ("circle", "square", "triangle", "diamond", "cross", "circle", "square")
+COLOUR = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
+DASH = ("", "5 2", "1.5 2", "7 2 1.5 2", "3 3", "9 3", "2 1", "12 3")
+MARKERS = ("circle", "square", "triangle", "diamond", "cross", "circle", "square", "diamond")
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ def small_multiples(blocks: Sequence[Block], title: str) -> str:
         )
     )
     cell_width, cell_height = LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM
-    width = 20 + cell_width * max(len(row) for _, rows in blocks for row in rows)
-    width = max(width, 420)
+    panels_width = 20 + cell_width * max(len(row) for _, rows in blocks for row in rows)
+    width = max(panels_width, 420, 14 + sum(_legend_width(name) for name in names))
     parts: list[str] = []
     y = 24.0
     parts.append(_text(14, y, title, size=15, weight="bold"))
@@ -144,8 +144,12 @@ def _legend(names: Sequence[str], left: float, y: float) -> list[str]:
         parts.append(_line(x, y + 4, x + 24, y + 4, COLOUR[style], width=1.6, dash=DASH[style]))
         parts.append(_marker(number, x + 12, y + 4))
         parts.append(_text(x + 30, y + 8, name, size=11))
-        x += 46 + 6.4 * len(name)
+        x += _legend_width(name)
     return parts
+
+
+def _legend_width(name: str) -> float:
+    return 46 + 6.4 * len(name)
 
 
 def _marker(number: int, x: float, y: float) -> str:

@@ -100,6 +100,7 @@ def _anonymize(spec: Spec) -> dict[str, Any]:
             method=spec["method"],
             threads=spec.get("threads"),
             time_limit=spec.get("time_limit"),
+            cost=spec.get("cost", "ncp"),
             **options,
         )
 
@@ -112,7 +113,8 @@ def _anonymize(spec: Spec) -> dict[str, Any]:
     release, found = timed(lambda: work(data, hierarchy), runs=spec.get("runs", 3))
     found["peak_mb"] = peak_mb()
     found["added_mb"] = round(found["peak_mb"] - before, 1)
-    found["ncp"] = float(release.losses["ncp"])
+    found |= {name: float(loss) for name, loss in release.losses.items()}
+    found["left_out"] = release.suppressed
     found["labels"] = len(release.labels)
     found["complete"] = release.complete
     if release.objective is not None:

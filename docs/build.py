@@ -11,7 +11,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs import method_pictures, overview_pictures, reference_pages, suppression_pictures
+from docs import (
+    method_pictures,
+    overview_pictures,
+    reference_pages,
+    suppression_pictures,
+    trim_pictures,
+)
 
 HERE = Path(__file__).resolve().parent
 MADE_HERE = ("pictures/*.svg", "reference/*.md")
@@ -22,6 +28,7 @@ def built() -> dict[str, str]:
     pictures = {
         **method_pictures.PICTURES,
         **suppression_pictures.PICTURES,
+        **trim_pictures.PICTURES,
         **overview_pictures.PICTURES,
     }
     files = {f"pictures/{name}.svg": draw() for name, draw in pictures.items()}

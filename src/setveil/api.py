@@ -8,7 +8,7 @@ renamed into place only if the audit says yes.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -145,6 +145,7 @@ def publish(
     force: bool = False,
     format: str | None = None,
     csv_safe: bool = False,
+    placed: Callable[[Path], object] | None = None,
 ) -> Publication:
     """Write a release, audit the written bytes, and put it into place in one step.
 
@@ -161,22 +162,17 @@ def publish(
     csv_safe
         Write no CSV data file with labels that a spreadsheet would run as formulas: JSON lines
         instead, or an error where the format is given.
+    placed
+        Called with the folder as soon as it is there to stay: an interrupt after that comes too late.
     """
     from .audit import audit_folder
-    from .io.releases import (
-        AUDIT,
-        CERTIFICATE,
-        HIERARCHY,
-        RECODING,
-        Staging,
-        check_destination,
-        hierarchy_document,
-        json_document,
-    )
+    from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING
+    from .io.releases import Staging, check_destination, hierarchy_document, json_document
     from .io.write import data_file_name, write_data
     from .release.documents import certificate, private_audit, private_recoding, published_paths
 
-    layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe)
+    check_environment()
+    layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
     published = published_paths(release)
     if csv_safe:
         format_notices += _told_of_formulas(published)
@@ -208,7 +204,7 @@ def publish(
         )
         for name, document in ((AUDIT, account), (RECODING, private_recoding(release))):
             staging.write_private(name, json_document(document))
-        late = staging.commit()
+        late = staging.commit(placed)
         return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
 
 
@@ -241,18 +237,29 @@ def _promises(audited: Guarantee, asked: Guarantee) -> bool:
     return audited == asked
 
 
-def publishing_layout(
-    release: Release, format: str | None = None, *, csv_safe: bool = False
-) -> tuple[Layout, tuple[str, ...]]:
-    """Return the layout a release is written in, and notices where it is not the one it came in.
+def check_environment() -> None:
+    """Raise `UsageError` where SOURCE_DATE_EPOCH is set to what is no date."""
+    from .release.documents import certificate_date
 
-    A table that its format cannot hold becomes JSON lines of labels ``column=value``.
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is not None:
+        certificate_date(epoch)
+
+
+def check_format(format: str | None, own: Layout | None = None) -> None:
+    """Raise `UsageError` for a format that is not known, or does not fit what the data came in.
+
+    Parameters
+    ----------
+    format
+        The format asked for.
+    own
+        The layout of the data, where it is known already.
     """
-    from .io.write import cannot_hold, formulas_in
-
-    own = release.layout or Layout("jsonl")
     if format is not None and format not in FORMATS:
         raise UsageError(f"unknown format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
+    if own is None:
+        return
     table = own.format == "table"
     if (format == "table" and not table) or (table and format not in (None, "table", "jsonl")):
         raise UsageError(
@@ -260,8 +267,32 @@ def publishing_layout(
             f"Leave the format out ({own.format}).",
             code="format",
         )
+
+
+def publishing_layout(
+    release: Release,
+    format: str | None = None,
+    *,
+    csv_safe: bool = False,
+    path: StrPath | None = None,
+) -> tuple[Layout, tuple[str, ...]]:
+    """Return the layout a release is written in, and notices where it is not the one it came in.
+
+    A table that its format cannot hold becomes JSON lines of labels ``column=value``. An error names
+    the data file that was to come into the folder `path`.
+    """
+    from .io.csv_text import check_delimiter
+    from .io.disk import shown
+    from .io.write import CSV_FORMATS, cannot_hold, data_file_name, formulas_in
+
+    own = release.layout or Layout("jsonl")
+    check_format(format, own)
+    table = own.format == "table"
     layout = own if format in (None, own.format) else Layout(format or own.format)
+    if layout.format in CSV_FORMATS:
+        check_delimiter(layout.delimiter)
     fallback = Layout("jsonl", gzip=layout.gzip)
+    file = None if path is None else shown(Path(path) / data_file_name(layout))
     reason = cannot_hold(release.published, layout)
     what = f"the format {layout.format} cannot hold the release"
     if reason is None and csv_safe:
@@ -276,9 +307,12 @@ def publishing_layout(
             "Choose another separator, or leave out the columns that are published as they are: only a "
             "table can hold them.",
             code="format-cannot-hold",
+            file=file,
         )
     if format is not None or cannot_hold(release.published, fallback) is not None:
-        raise DataError(what, "Choose another format, such as jsonl.", code="format-cannot-hold")
+        raise DataError(
+            what, "Choose another format, such as jsonl.", code="format-cannot-hold", file=file
+        )
     labelled = ", with labels column=value" if table else ""
     return fallback, (f"published as JSON lines{labelled}: {what}",)
 

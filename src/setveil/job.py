@@ -105,6 +105,11 @@ class Job:
         fitted, guarantee, notices = fit_hierarchy(
             transactions, hierarchy, self.guarantee, unknown=self.unknown
         )
+        if hierarchy is None:
+            notices += (
+                "no hierarchy was given, so rare items can only be left out; with one more is kept: "
+                "`setveil hierarchy build` or `setveil hierarchy learn`.",
+            )
         if weights:
             _check_weights(weights, fitted)
         guarantee, more = _shortened(guarantee, transactions)
@@ -289,7 +294,9 @@ def _check_limits(time_limit: float | None, threads: int | None) -> None:
     if threads is not None and (
         isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 4096
     ):
-        raise UsageError("threads must be a whole number from 1 to 4096.")
+        raise UsageError(
+            "threads must be a whole number from 1 to 4096.", "Give for example 2, or leave it out."
+        )
 
 
 def _check_size(transactions: Transactions, guarantee: Guarantee) -> None:

@@ -20,12 +20,23 @@ Listener = Callable[[str, float | None], None]
 
 @dataclass
 class Watch:
-    """Progress listener, deadline and cancel flag of one run."""
+    """Progress listener, deadline and cancel flag of one run.
+
+    `asked_limit` is the user's time limit where this watch has only a share of it.
+    """
 
     listener: Listener | None = None
     time_limit: float | None = None
     started: float = field(default_factory=time.monotonic)
     stop: threading.Event = field(default_factory=threading.Event)
+    asked_limit: float | None = None
+
+    def of_part(self, rounds: int = 1) -> Watch:
+        """Return a watch for work in threads: the same flag, a share of the time left, no listener."""
+        if self.time_limit is None:
+            return Watch(stop=self.stop)
+        asked = self.time_limit if self.asked_limit is None else self.asked_limit
+        return Watch(time_limit=self.remaining / rounds, stop=self.stop, asked_limit=asked)
 
     def tick(self, stage: str, share: float | None = None) -> None:
         """Tell the listener where the work is; raise `Cancelled` if asked to stop."""
@@ -56,7 +67,8 @@ class Watch:
     def check_deadline(self) -> None:
         """Raise `TimeLimit` if the time limit has passed; for work with nothing valid to return."""
         if self.expired:
+            asked = self.time_limit if self.asked_limit is None else self.asked_limit
             raise TimeLimit(
-                f"the time limit of {self.time_limit:g} s passed before a valid result was found.",
+                f"the time limit of {asked:g} s passed before a valid result was found.",
                 "Raise --time-limit, lower m, or choose a faster method.",
             )

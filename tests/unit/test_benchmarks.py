@@ -7,13 +7,15 @@ import re
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from benchmarks.__main__ import main
 from benchmarks.catalogue import BENCHMARKS, NAMES, benchmark
-from benchmarks.context import Context, measured_apart
-from benchmarks.data import FILES, DataAbsent, Source
+from benchmarks.context import Context, WorkerFailed, measured_apart
+from benchmarks.data import FILES, DataAbsent, Source, by_level
+from benchmarks.grid import METHODS, Apart, Bench, Point, answers
 from benchmarks.plot import Panel, log_ticks, small_multiples, ticks
 from benchmarks.report import (
     Report,
@@ -29,6 +31,8 @@ from benchmarks.report import (
     write,
 )
 from benchmarks.work.audit import rare_by_size
+from benchmarks.work.compare import COLUMNS, bars, grid, kept, key, report, row
+from benchmarks.work.figure3 import Loss, claims_table
 from benchmarks.worker import timed
 
 from tests.oracle.itemsets import minimal_rare
@@ -37,8 +41,11 @@ QUICK = Context(quick=True)
 
 
 def test_the_names() -> None:
-    assert len(set(NAMES)) == len(NAMES) == 13
-    assert [entry.name for entry in BENCHMARKS if not entry.by_default] == ["pos-large-m"]
+    assert len(set(NAMES)) == len(NAMES) == 15
+    assert [entry.name for entry in BENCHMARKS if not entry.by_default] == [
+        "pos-large-m",
+        "compare",
+    ]
     assert all(entry.about for entry in BENCHMARKS)
     with pytest.raises(KeyError, match="known: startup"):
         benchmark("speed")
@@ -64,7 +71,7 @@ def test_each_runs_on_a_tiny_input(name: str, tmp_path: Path) -> None:
         assert root.tag.endswith("svg")
 
 
-@pytest.mark.parametrize("name", ["aa", "optimal", "pos", "partition", "negative", "diversity"])
+@pytest.mark.parametrize("name", ["aa", "optimal", "trim", "pos", "partition", "negative", "diversity"])
 def test_what_is_measured_holds_by_the_audit(name: str) -> None:
     report = benchmark(name).load()(QUICK)
     column = report.tables[0].columns.index("holds")
@@ -241,3 +248,107 @@ def _box(text: ElementTree.Element) -> tuple[float, float, float, float]:
     width = 0.56 * size * len(text.text or "")
     left = x - width * {"start": 0, "middle": 0.5, "end": 1}[text.attrib["text-anchor"]]
     return left, y - 0.75 * size, left + width, y + 0.2 * size
+
+
+def test_a_label_at_two_levels_can_be_two_nodes() -> None:
+    tree = by_level("a;C;B;*\nb;D;C;*\nc;D;C;*\n")
+    assert tree.path("a") == ("a", "C@1", "B@2", "*@3")
+    assert tree.path("b") == ("b", "D@1", "C@2", "*@3")
+    assert by_level("a;C;C;*\n").path("a") == ("a", "C@1", "C@2", "*@3")
+
+
+def test_points_are_compared_by_exact_losses() -> None:
+    bench = Bench(Source("small", 300))
+    found = {name: bench.answer(Point(name, 3, 2), 30.0) for name in METHODS if name != "partition"}
+    whole = bench.answer(Point("partition", 3, None), 30.0)
+    assert all(answer["state"] == "" for answer in found.values())
+    assert found["trim"]["proven"] is found["optimal"]["proven"] is True
+    assert found["trim"]["lm"] == found["trim"]["bound"]
+    assert found["trim"]["lm"] == min(answer["lm"] for answer in found.values())
+    assert found["optimal"]["left_out"] == found["aa"]["left_out"] == whole["left_out"] == 0
+    assert found["mm"]["left_out"] > 0
+    assert found["aa"]["proven"] is None
+
+
+def test_a_method_that_gave_up_is_not_asked_for_more() -> None:
+    points = [Point("aa", 10**6, 1), Point("aa", 10**6, 2), Point("aa", 2, 1)]
+    found = [answer["state"] for _, answer in answers(QUICK, Source("small", 100), points, 5.0)]
+    assert found == ["Infeasible", "not tried", ""]
+
+
+def test_a_point_in_a_process_of_its_own_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    apart = Apart(Source("small", 200))
+    here = Bench(Source("small", 200)).answer(Point("trim", 3, 2), 30.0)
+    there = apart.answer(Point("trim", 3, 2), 30.0)
+    assert {**there, "seconds": 0} == {**here, "seconds": 0}
+    monkeypatch.setattr("benchmarks.grid.at_most_seconds", lambda limit: 0.0)
+    assert apart.answer(Point("trim", 3, 2), 30.0)["state"] == "stopped"
+    monkeypatch.undo()
+    assert apart.answer(Point("aa", 3, 2), 30.0)["state"] == ""
+    with pytest.raises(WorkerFailed, match="no_method"):
+        apart.answer(Point("no_method", 3, None), 30.0)
+    apart.close()
+
+
+def test_a_comparison_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+    context = replace(QUICK, output=tmp_path, only=("groceries",))
+    whole = benchmark("compare").load()(context)
+    assert len(whole.tables[-1].rows) == 2 * (2 * (len(METHODS) - 1) + 1)
+    rows = kept(tmp_path, 2.0)
+    assert len(rows) == len(whole.tables[-1].rows)
+    some = dict(list(rows.items())[:7])
+    write(report(some, 2.0, quick=True), tmp_path)
+    again = benchmark("compare").load()(replace(context, resume=True))
+    losses = [[tuple(line[:6]) for line in each.tables[-1].rows] for each in (whole, again)]
+    assert losses[0] == losses[1]
+    assert set(some.values()) <= set(again.tables[-1].rows)
+    assert kept(tmp_path / "nowhere", 2.0) == {}
+
+
+def test_a_point_that_was_cut_is_measured_again_where_there_is_more_time(tmp_path: Path) -> None:
+    states = {1: "", 2: "cut short", 3: "TimeLimit", 5: "ResourceLimit"}
+    found = {m: key("groceries", Point("trim", 5, m)) for m in states}
+    rows = {found[m]: row(found[m], {"state": state, "lm": 0.5}, 5.0) for m, state in states.items()}
+    write(report(rows, 5.0, quick=False), tmp_path)
+    assert set(kept(tmp_path, 5.0)) == set(found.values())
+    assert set(kept(tmp_path, 6.0)) == {found[1], found[5]}
+
+
+def test_the_points_of_the_comparison() -> None:
+    points = grid((5, 50), (1, 2, 3, 5, 7))
+    assert len(set(points)) == len(points) == 2 * (7 * 5 + 1)
+    assert [point.m for point in points if point.method == "partition"] == [None, None]
+    with pytest.raises(DataAbsent, match="known: groceries"):
+        benchmark("compare").load()(replace(QUICK, only=("retail",)))
+
+
+def test_where_trim_loses_more_the_bar_names_it() -> None:
+    def rows(own: float | None, other: float) -> dict[Any, Any]:
+        answers = {"trim": own, "mm": other, "partition": 0.0}
+        found = {name: key("groceries", Point(name, 5, 2)) for name in answers}
+        return {
+            found[name]: row(found[name], {"lm": lm, "state": ""}, 5.0) for name, lm in answers.items()
+        }
+
+    assert bars(rows(0.5, 0.5), quick=False)[0].met is True
+    assert bars(rows(0.6, 0.5), quick=False)[0].met is False
+    assert "groceries k=5 m=2 (mm)" in bars(rows(None, 0.5), quick=False)[0].what
+    assert COLUMNS[:4] == ("data", "method", "k", "m")
+
+
+def test_claims_are_counted_where_both_methods_ended() -> None:
+    losses = {
+        ("x", "mhghs", 5, 1): Loss(0.9, False),
+        ("x", "aa", 5, 1): Loss(0.1, False),
+        ("x", "mhghs", 5, 2): Loss(0.1, False),
+        ("x", "aa", 5, 2): Loss(1.0, False),
+        ("x", "mhghs", 5, 3): Loss(1.0, True),
+        ("x", "aa", 5, 3): Loss(1.0, False),
+        ("x", "trim", 5, 2): Loss(0.0995, True),
+    }
+    said = {line[0]: line[1] for line in claims_table(losses, ("x",)).rows}
+    assert said["mhghs loses less than aa"] == "1 of 1"
+    assert said["aa loses everything"] == "2 of 2"
+    assert said["mhghs is within 1 % of trim"] == "1 of 1"
+    assert said["trim loses less than mhghs"] == "1 of 1"
+    assert said["aa loses less than mm"] == "0 of 0"

@@ -177,15 +177,21 @@ def picked(given: Mapping[str, Any], group: tuple[Flag, ...]) -> dict[str, Any]:
     return {name: value for name, value in chosen.items() if value != defaults[name] and value != []}
 
 
+NUMBERS_OF_BYTES = frozenset({"max_bytes", "memory"})
+LARGEST_BYTES = 2**62
+
+
 def whole(name: str, text: str) -> int:
     """Return a whole number written in plain digits; other spellings are refused, not guessed.
 
-    >>> whole("k", "12")
-    12
+    >>> whole("k", "12"), whole("memory", "8000000000")
+    (12, 8000000000)
     """
-    if not re.fullmatch("[0-9]{1,10}", text) or int(text) > LARGEST:
+    largest = LARGEST_BYTES if name in NUMBERS_OF_BYTES else LARGEST
+    if not re.fullmatch("0|[1-9][0-9]{0,18}", text) or int(text) > largest:
         raise UsageError(
-            f"{name} must be a whole number in plain digits (got {text[:40]!r}).",
+            f"{name} must be a whole number up to {largest} in plain digits, without leading zeros "
+            f"(got {text[:40]!r}).",
             f"Give for example {name}=5.",
             code="not-a-number",
         )

@@ -62,7 +62,9 @@ class Fields:
 
 def check_delimiter(delimiter: str) -> str:
     """Return the delimiter if it can be one, else raise `UsageError`."""
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+    plain = delimiter == "\t" or (delimiter.isascii() and delimiter.isprintable())
+    # A cell of a one-hot table is 0 or 1.
+    if len(delimiter) != 1 or not plain or delimiter in '"01':
         raise UsageError(
             f"{shorten(delimiter)} cannot be a delimiter.",
             "Use one ASCII character such as ',' or ';' or a tab.",

@@ -56,9 +56,14 @@ def telling(path: Path, doing: str) -> Iterator[None]:
         ) from error
 
 
-def write_file(path: Path, fill: Callable[[BinaryIO], object], *, mode: int) -> None:
-    """Create `path`, let `fill` write into it, and bring it to the disk; it must not exist yet."""
-    with telling(path, "write"):
+def write_file(
+    path: Path, fill: Callable[[BinaryIO], object], *, mode: int, told: Path | None = None
+) -> None:
+    """Create `path`, let `fill` write into it, and bring it to the disk; it must not exist yet.
+
+    `told` is the path that an error names, where the user knows the file by another one.
+    """
+    with telling(told or path, "write"):
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(number, "wb") as file:
             fill(file)
@@ -67,9 +72,9 @@ def write_file(path: Path, fill: Callable[[BinaryIO], object], *, mode: int) -> 
             os.fsync(number)
 
 
-def sync_folder(path: Path) -> None:
-    """Bring a folder's list of names to the disk."""
-    with telling(path, "write"):
+def sync_folder(path: Path, *, told: Path | None = None) -> None:
+    """Bring a folder's list of names to the disk; an error names `told`, or the folder itself."""
+    with telling(told or path, "write"):
         number = os.open(path, os.O_RDONLY)
         try:
             os.fsync(number)

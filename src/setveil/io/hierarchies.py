@@ -197,7 +197,7 @@ def _write_path(path: Path, lines: Iterator[str], *, mode: int, force: bool) -> 
     content = "".join(lines).encode("utf-8")
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        write_file(beside, lambda file: file.write(content), mode=mode)
+        write_file(beside, lambda file: file.write(content), mode=mode, told=path)
         if force:
             with telling(path, "replace"):
                 beside.replace(path)

@@ -3,7 +3,7 @@
 The way of a release: `check_destination` refuses what cannot work before anything is computed;
 `Staging` makes two hidden folders beside the destination, open to the owner alone; files are written
 and brought to the disk; the caller audits the staged folder; `Staging.commit` renames the public
-folder into place in one step, then the private one.
+folder into place in one step, then the private one, with signals put off until both are there.
 
 Each hidden folder is locked as long as its run lives. After a crash the next run for the same
 destination finds it unlocked: `recover` completes the private rename if the public one was done, puts
@@ -34,18 +34,14 @@ from .disk import (
     write_file,
 )
 from .hierarchy_csv import quoted
+from .ownership import AUDIT, CERTIFICATE, is_empty, is_private_twin, is_release
+from .signals import signals_deferred
 
 try:
     import fcntl
 except ImportError:  # pragma: no cover - systems without flock
     fcntl = None  # type: ignore[assignment]
 
-CERTIFICATE, HIERARCHY, AUDIT, RECODING = (
-    "certificate.json",
-    "hierarchy.csv",
-    "audit.json",
-    "recoding.json",
-)
 _MARK = ".setveil-tmp-"
 _ASIDE = ".setveil-old-"
 
@@ -93,7 +89,7 @@ def _checked(target: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]
         )
     notices = recover(target)
     for place in (target, private_twin(target)):
-        _refuse_existing(place, force, CERTIFICATE if place == target else AUDIT)
+        _refuse_existing(place, force, private=place != target)
     # The private twin's working folder has the longest name of all.
     probe = target.with_name(f".{private_twin(target).name}{_MARK}{secrets.token_hex(8)}")
     with telling(target.parent, "write here"):
@@ -123,7 +119,7 @@ def _refuse_inputs(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> No
                 )
 
 
-def _refuse_existing(place: Path, force: bool, document: str) -> None:
+def _refuse_existing(place: Path, force: bool, *, private: bool) -> None:
     if not os.path.lexists(place):
         return
     if not force:
@@ -134,14 +130,20 @@ def _refuse_existing(place: Path, force: bool, document: str) -> None:
             file=shown(place),
         )
     with telling(place, "read"):
-        ours = place.is_dir() and ((place / document).is_file() or not os.listdir(place))
-    if not ours:
+        replaceable = _replaceable(place, private=private)
+    if not replaceable:
         raise FileSystemError(
-            "the output exists and is not a release, so --force does not replace it.",
+            "the output exists and is not a release, or holds other files too, so --force does not "
+            "replace it.",
             "Choose another name, or remove it yourself.",
             code="not-a-release",
             file=shown(place),
         )
+
+
+def _replaceable(place: Path, *, private: bool) -> bool:
+    """Tell whether a folder may be removed for another: one that we made, or an empty one."""
+    return (is_private_twin(place) if private else is_release(place)) or is_empty(place)
 
 
 def recover(target: Path) -> list[str]:
@@ -161,7 +163,10 @@ def recover(target: Path) -> list[str]:
         if not _abandoned(stale):
             continue
         if target.is_dir() and _belongs(stale, target) and not _belongs(twin, target):
-            if twin.exists():
+            if os.path.lexists(twin):
+                with telling(twin, "read"):
+                    if not _replaceable(twin, private=True):
+                        continue  # not ours; whoever asks for this destination is told so
                 remove_folder(twin)
             rename_new(stale, twin)
             notices.append(f"completed {twin.name} of a run that was stopped.")
@@ -268,44 +273,70 @@ class Staging:
 
     def write(self, name: str, fill: Callable[[BinaryIO], object]) -> str:
         """Write one public file and return its SHA-256 as it lies on the disk."""
-        path = self.public / name
-        write_file(path, fill, mode=0o600)
-        with telling(path, "read back"), open(path, "rb") as file:
+        path, told = self.public / name, self.target / name
+        write_file(path, fill, mode=0o600, told=told)
+        with telling(told, "read back"), open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_private(self, name: str, content: bytes) -> None:
         """Write one private file, readable by the owner alone."""
-        write_file(self.private / name, lambda file: file.write(content), mode=0o600)
+        path, told = self.private / name, self.twin / name
+        write_file(path, lambda file: file.write(content), mode=0o600, told=told)
 
-    def commit(self) -> list[str]:
+    def commit(self, placed: Callable[[Path], object] | None = None) -> list[str]:
         """Put both folders into place: the public one in one step, then its private twin.
 
-        Where the second step fails the first is undone. Returns notices.
+        Where the second step fails the first is undone. Signals wait until both steps are done, so
+        that an interrupted run has published all or nothing. Returns notices.
+
+        Parameters
+        ----------
+        placed
+            Called with the destination once the public folder is there to stay.
         """
         readable = _allowed_by_umask()
-        with telling(self.public, "write"):
+        with telling(self.target, "write"):
             for name in sorted(os.listdir(self.public)):
                 (self.public / name).chmod(0o666 & readable)
-        sync_folder(self.public)
-        sync_folder(self.private)
-        with telling(self.public, "write"):
+        sync_folder(self.public, told=self.target)
+        sync_folder(self.private, told=self.twin)
+        with telling(self.target, "write"):
             self.public.chmod(0o777 & readable)
-        undo = self._place(self.public, self.target)
+        with signals_deferred():
+            self._place_both(placed or (lambda _path: None))
+            for aside in (self._aside(self.target), self._aside(self.twin)):
+                remove_folder(aside)
+            try:
+                sync_folder(self.target.parent)
+            except FileSystemError:
+                return [
+                    "the release is in place, but the system did not confirm that it is on the disk."
+                ]
+        return []
+
+    def _place_both(self, placed: Callable[[Path], object]) -> None:
+        # The private folder must outlive this run if the public one stays: `recover` joins them.
+        self._kept = (self.private,)
+        try:
+            undo = self._place(self.public, self.target)
+        except BaseException:
+            if _belongs(self.private, self.target):
+                placed(self.target)
+            else:
+                self._kept = ()
+            raise
         try:
             self._place(self.private, self.twin)
         except BaseException:
-            # The private folder must outlive this run if the public one stays: `recover` joins them.
-            self._kept = (self.private,)
-            undo()
+            try:
+                undo()
+            except BaseException:
+                placed(self.target)
+                raise
             self._kept = ()
             raise
-        for aside in (self._aside(self.target), self._aside(self.twin)):
-            remove_folder(aside)
-        try:
-            sync_folder(self.target.parent)
-        except FileSystemError:
-            return ["the release is in place, but the system did not confirm that it is on the disk."]
-        return []
+        self._kept = ()
+        placed(self.target)
 
     def _aside(self, target: Path) -> Path:
         return target.with_name(f".{target.name}{_ASIDE}{self._token}")
@@ -316,6 +347,8 @@ class Staging:
         if not (self._force and os.path.lexists(target)):
             rename_new(source, target)
             return lambda: rename_new(target, source)
+        # It may be another folder than at the start.
+        _refuse_existing(target, force=True, private=target == self.twin)
         if replace_folder(source, target, aside):
             return lambda: rename_exchanged(source, target)
 

@@ -95,10 +95,14 @@ def _printable(name: str) -> str:
 
 
 def _read_stdin(max_bytes: int) -> bytes:
-    data = sys.stdin.buffer.read(max_bytes + 1)
-    if len(data) > max_bytes:
-        raise _too_large("stdin", max_bytes)
-    return data
+    pieces: list[bytes] = []
+    size = 0
+    while piece := sys.stdin.buffer.read(CHUNK_BYTES):
+        pieces.append(piece)
+        size += len(piece)
+        if size > max_bytes:
+            raise _too_large("stdin", max_bytes)
+    return b"".join(pieces)
 
 
 def _read_regular(path: str, name: str, max_bytes: int) -> bytes:
@@ -114,7 +118,7 @@ def _read_regular(path: str, name: str, max_bytes: int) -> bytes:
                 raise _not_regular(path, name)
             if before.st_size > max_bytes:
                 raise _too_large(name, max_bytes)
-            data = file.read(max_bytes + 1)
+            data = file.read(before.st_size + 1)  # one more, to see it grow
             after = os.fstat(descriptor)
         there = Path(path).stat()
     except (OSError, ValueError) as error:
@@ -157,7 +161,7 @@ def _too_large(name: str, max_bytes: int) -> ResourceLimit:
 
 def _refuse_foreign(data: bytes, name: str) -> None:
     kind = next((kind for magic, kind in _FOREIGN if data.startswith(magic)), None)
-    if kind is None and _PICKLE.match(data[:2]) and data.endswith(b"."):
+    if kind is None and _PICKLE.match(data[:2]):
         kind = "a Python pickle"
     if kind is not None:
         raise UsageError(

@@ -203,7 +203,7 @@ def _run_parts(
         if not pending:
             return parts
         watch.check_deadline()
-        own_watch = _watch_of_part(watch, -(-len(pending) // workers) if anytime else 1)
+        own_watch = watch.of_part(-(-len(pending) // workers) if anytime else 1)
         failed: dict[int, Infeasible] = {}
         with ThreadPoolExecutor(max_workers=min(workers, len(pending))) as pool:
             place_of_task = {pool.submit(run, parts[place], own_watch): place for place in pending}
@@ -219,12 +219,6 @@ def _run_parts(
         if failed and len(parts) == 1:
             raise failed[0]
         parts = _join(parts, failed)
-
-
-def _watch_of_part(watch: Watch, rounds: int) -> Watch:
-    """Return a watch for work in threads: the same flag, its share of the time, no listener."""
-    limit = None if watch.time_limit is None else watch.remaining / rounds
-    return Watch(time_limit=limit, stop=watch.stop)
 
 
 def _join(parts: list[_Part], failed: dict[int, Infeasible]) -> list[_Part]:

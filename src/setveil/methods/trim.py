@@ -119,7 +119,7 @@ class Search:
         """Make a valid antichain the incumbent if it is the cheapest so far."""
         chosen = self.model.chosen(published)
         cost = self.model.exact_cost(chosen)
-        if cost < self.best_cost:
+        if cost < self.best_cost or not self.best.any():
             self.best, self.best_cost = chosen, cost
 
     def violations(self, published: Ids, limit: int | None) -> Violations:

@@ -169,8 +169,7 @@ def _cut_parts(
     """Return AA's cut on each part of the domain (Algorithm 7, lines 2 to 5)."""
     leaf = np.arange(len(part_of_leaf), dtype=np.int32)
     # The listener belongs to the caller's thread; the flag and the deadline are shared.
-    limit = None if watch.time_limit is None else watch.remaining
-    own_watch = Watch(time_limit=limit, stop=watch.stop)
+    own_watch = watch.of_part()
 
     def run(part: int) -> AprioriCut:
         start = np.where(part_of_leaf == part, leaf, np.int32(-1)).astype(np.int32)

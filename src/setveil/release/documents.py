@@ -160,7 +160,7 @@ def certificate(
             "records": banded(len(release.dropped), release.guarantee),
         }
     if source_date_epoch is not None:
-        document["date"] = _date(source_date_epoch)
+        document["date"] = certificate_date(source_date_epoch)
     return document
 
 
@@ -193,7 +193,12 @@ def public_guarantee(release: Release) -> dict[str, object]:
     return plain
 
 
-def _date(source_date_epoch: str) -> str:
+def certificate_date(source_date_epoch: str) -> str:
+    """Return the ISO date that SOURCE_DATE_EPOCH names; UsageError where it names none.
+
+    >>> certificate_date("86400")
+    '1970-01-02'
+    """
     if not re.fullmatch("[0-9]{1,11}", source_date_epoch):
         raise UsageError(
             "SOURCE_DATE_EPOCH is not a number of seconds.", "Unset it or give digits only."

@@ -1,0 +1,75 @@
+"""Is a folder one that setveil made? Nothing else is ever replaced.
+
+A folder is ours if it holds exactly the files of a release, or of a private twin, all of them regular,
+and the document among them reads as ours. One file more, and it holds what somebody else put there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+CERTIFICATE, HIERARCHY, AUDIT, RECODING = (
+    "certificate.json",
+    "hierarchy.csv",
+    "audit.json",
+    "recoding.json",
+)
+_DATA_FILE = re.compile(r"data\.(csv|dat|jsonl|parquet)(\.gz)?")
+_LARGEST_DOCUMENT = 64 << 20
+
+
+def is_release(folder: Path) -> bool:
+    """Tell whether a folder is a release and nothing else; an OSError goes through."""
+    names = _regular_names(folder)
+    if names is None or not {CERTIFICATE, HIERARCHY} < names or len(names) != 3:
+        return False
+    document = _object(folder / CERTIFICATE)
+    tool, data = document.get("tool"), document.get("data")
+    if not isinstance(tool, dict) or not isinstance(data, dict):
+        return False
+    (data_file,) = names - {CERTIFICATE, HIERARCHY}
+    return (
+        type(document.get("certificate")) is int
+        and tool.get("name") == "setveil"
+        and _DATA_FILE.fullmatch(data_file) is not None
+        and data.get("file") == data_file
+    )
+
+
+def is_private_twin(folder: Path) -> bool:
+    """Tell whether a folder holds the private documents of a release and nothing else."""
+    if _regular_names(folder) != {AUDIT, RECODING}:
+        return False
+    return isinstance(_object(folder / AUDIT).get("certificate_sha256"), str)
+
+
+def is_empty(folder: Path) -> bool:
+    """Tell whether a folder holds nothing, so that nothing is lost with it."""
+    return _regular_names(folder) == set()
+
+
+def _regular_names(folder: Path) -> set[str] | None:
+    """Return the names in a folder; None where it is no folder or holds anything but plain files."""
+    if not stat.S_ISDIR(folder.lstat().st_mode):
+        return None
+    names = set(os.listdir(folder))
+    if len(names) > 3:
+        return None
+    plain = all(stat.S_ISREG((folder / name).lstat().st_mode) for name in names)
+    return names if plain else None
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file, an empty one where there is none."""
+    with open(path, "rb") as file:
+        content = file.read(_LARGEST_DOCUMENT + 1)
+    try:
+        document = json.loads(content) if len(content) <= _LARGEST_DOCUMENT else None
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -1,0 +1,77 @@
+"""`auto` takes the method it says, and returns that method's result."""
+
+from __future__ import annotations
+
+import pytest
+
+from setveil.api import anonymize
+from setveil.engines.local import LocalEngine
+from setveil.errors import UsageError
+from setveil.io.demo import toy
+from setveil.methods import apriori, auto, optimal, trim
+from setveil.methods.outcome import Outcome
+from setveil.model.costs import make_cost
+from setveil.model.guarantees import KAnonymity, KmAnonymity
+from setveil.model.hierarchy import Hierarchy
+from setveil.model.transactions import Transactions
+from setveil.progress import Watch
+
+PROMISE = KmAnonymity(2, 2)
+METHODS = {"aa": apriori.anonymize, "optimal": optimal.anonymize, "trim": trim.anonymize}
+
+
+def engine() -> LocalEngine:
+    return LocalEngine.of(*toy())
+
+
+@pytest.mark.parametrize(
+    ("suppression", "time_limit", "key"),
+    [(True, None, "trim"), (False, None, "optimal"), (True, 3600.0, "trim"), (True, 1e-9, "aa")],
+)
+def test_choice(suppression: bool, time_limit: float | None, key: str) -> None:
+    remaining = float("inf") if time_limit is None else time_limit
+    choice = auto.choose(engine(), PROMISE, suppression=suppression, remaining=remaining)
+    assert choice.key == key
+    assert choice.why
+
+
+@pytest.mark.parametrize(("suppression", "key"), [(True, "trim"), (False, "optimal")])
+def test_result_is_the_methods_own(suppression: bool, key: str) -> None:
+    data = engine()
+    cost = make_cost("lm", data.hierarchy)
+    mine = auto.anonymize(data, PROMISE, cost=cost, watch=Watch(), suppression=suppression)
+    own: Outcome = METHODS[key](data, PROMISE, cost=cost, watch=Watch())  # type: ignore[operator]
+    assert mine.figures["chosen"] == key
+    assert mine.objective == own.objective
+    assert mine.recoding.cut().tolist() == own.recoding.cut().tolist()
+
+
+def test_a_large_m_is_estimated_higher() -> None:
+    data = engine()
+    seconds = auto.SECONDS_PER_OCCURRENCE * int(data.item_counts().sum())
+    for m, key in ((3, "trim"), (5, "aa")):
+        choice = auto.choose(data, KmAnonymity(2, m), suppression=True, remaining=2 * seconds)
+        assert choice.key == key
+
+
+def test_without_a_hierarchy_it_suppresses_and_says_so() -> None:
+    rows = [["a", "b"], ["a", "b"], ["a", "c"]]
+    release = anonymize(Transactions.from_rows(rows), PROMISE)
+    assert release.method == "trim"
+    assert list(release.published.rows()) == [("a",), ("a", "b"), ("a", "b")]
+    assert any("no hierarchy" in notice for notice in release.notices)
+    assert any("hierarchy build" in notice for notice in release.notices)
+
+
+def test_other_guarantees_are_refused() -> None:
+    data = engine()
+    cost = make_cost("ncp", data.hierarchy)
+    for guarantee in (KAnonymity(2), KmAnonymity(2, 2, negative=True)):
+        with pytest.raises(UsageError):
+            auto.anonymize(data, guarantee, cost=cost, watch=Watch())
+
+
+def test_the_default_is_auto() -> None:
+    tree = Hierarchy.from_parents({"a": "T", "b": "T", "T": None})
+    release = anonymize(Transactions.from_rows([["a"], ["a"], ["b"]]), PROMISE, hierarchy=tree)
+    assert any(notice.startswith("auto chose trim") for notice in release.notices)
