@@ -67,13 +67,8 @@ def claims_table(losses: Losses, names: tuple[str, ...]) -> Table:
             known = [
                 claim.holds(one.lm, other.lm)
                 for one, other in pairs
-                if one is not None and other is not None and not _cut(claim, one, other)
+                if one is not None and other is not None and not (one.cut or other.cut)
             ]
             cells.append(f"{sum(known)} of {len(known)}")
         rows.append((claim.words, *cells))
     return Table(("at m >= 2", *names), tuple(rows), "Against Figure 3 of Liu and Wang")
-
-
-def _cut(claim: Claim, one: Loss, other: Loss) -> bool:
-    """Whether the time limit, not the method, made a loss; trim's is a valid rival all the same."""
-    return (one.cut and claim.one != "trim") or (other.cut and claim.other != "trim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..context import Context
@@ -100,6 +100,8 @@ def run(context: Context) -> Report:
         (
             f"time limit {LIMIT_SECONDS:g} s, where no bar is set for the hardest "
             f"{max(MORE_SECONDS.values()):g} s. 'Left out' counts occurrences.",
+            "the bars of LM are rounded figures: a loss is judged to the digits of its bar and shown "
+            "with more. Where the column 'proven' says yes, no antichain loses less.",
             "fruithut's tree uses labels at several levels: of its rows leaf;level 1;level 2;level 3;* "
             "some are leaf;c150;c100;c100;*, others leaf;c153;c150;c100;*. For setveil a label is one "
             "node, and a label repeated on one path is padding: c150 covers the leaves of both. The "
@@ -116,12 +118,13 @@ def run(context: Context) -> Report:
 def _bars(
     what: str, goal: Goal, own: dict[str, Any], early: dict[str, Any], *, quick: bool
 ) -> list[Bar]:
-    """Return the bars of one point; losses count to the digits the goal gives."""
+    """Return the bars of one point. A loss is judged to the digits of its bar and shown in full."""
     digits = len(f"{goal.loss:g}".partition(".")[2])
     loss = early.get("lm")
     reached = None if loss is None else round(loss, digits)
     when = "" if goal.soon is None else f" in {goal.soon:g} s"
-    bars = [at_most(f"{what}, LM{when}", reached, goal.loss, "", quick=quick)]
+    judged = at_most(f"{what}, LM{when}", reached, goal.loss, "", quick=quick)
+    bars = [replace(judged, measured=None if loss is None else f"{loss:.8f}")]
     if goal.seconds is not None:
         bars.append(is_true(f"{what}, proven", bool(own.get("proven")), quick=quick))
         bars.append(at_most(what, own.get("seconds"), goal.seconds, quick=quick))

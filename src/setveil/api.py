@@ -99,8 +99,16 @@ def anonymize(
     return job.prepare(as_transactions(data), hierarchy).run(watch, layout=layout)
 
 
-def as_transactions(data: Any) -> Transactions:
-    """Return `data` as transactions: themselves, a table's records, or a frame's rows."""
+def as_transactions(data: Any, *, repeats: str = "once") -> Transactions:
+    """Return `data` as transactions: themselves, a table's records, or a frame's rows.
+
+    Parameters
+    ----------
+    data
+        Transactions, records or a frame.
+    repeats
+        What an item twice in a row of a frame is: kept once, or an error.
+    """
     if isinstance(data, Transactions):
         return data
     if hasattr(data, "as_transactions"):
@@ -113,7 +121,7 @@ def as_transactions(data: Any) -> Transactions:
         )
     from .io.frames import from_frame
 
-    return from_frame(data)
+    return from_frame(data, repeats=repeats)
 
 
 def _guarantee(guarantee: object) -> Guarantee:
@@ -370,9 +378,10 @@ def audit(
     elif path is not None:
         from .io.transactions import read_transactions
 
-        transactions = read_transactions(str(path), **reading)
+        # A bag tells more than the set that would be counted.
+        transactions = read_transactions(str(path), **{**reading, "repeats": "error"})
     else:
-        transactions = as_transactions(target)
+        transactions = as_transactions(target, repeats="error")
     if path is None and reading:
         raise UsageError(f"unknown option {min(reading)[:40]!r}.")
     if guarantee is None:

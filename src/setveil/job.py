@@ -266,7 +266,7 @@ def job_from_toml(text: str) -> Job:
     """Return the job written in TOML.
 
     >>> job_from_toml("guarantee = {model = 'km', k = 5, m = 2}").record.key
-    'optimal'
+    'auto'
     """
     try:
         return job_from_dict(tomllib.loads(text))

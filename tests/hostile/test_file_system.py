@@ -142,10 +142,10 @@ def test_two_runs_for_one_output(shell: Shell) -> None:
 
     original = releases.Staging.commit
 
-    def late(self: releases.Staging) -> list[str]:
+    def late(self: releases.Staging, *told: object) -> list[str]:
         releases.Staging.commit = original  # type: ignore[method-assign]
         api.publish(release, "both")
-        return original(self)
+        return original(self, *told)  # type: ignore[arg-type]
 
     releases.Staging.commit = late  # type: ignore[method-assign]
     try:

@@ -29,8 +29,8 @@ CASES: list[tuple[str, tuple[str, ...], int, str]] = [
     ("no k", (*TREE, "-m", "2", *OUT), 2, "-k is missing"),
     ("no m", (*TREE, "-k", "2", *OUT), 2, "-m is missing"),
     ("no output", (*TREE, *KM), 2, "no output"),
-    ("no hierarchy", (*KM, *OUT), 2, "hierarchy learn"),
-    ("unknown method", (*TREE, *KM, *OUT, "--method", "magic"), 2, "Known: optimal"),
+    ("no hierarchy", (*KM, *OUT, "--method", "aa"), 2, "hierarchy learn"),
+    ("unknown method", (*TREE, *KM, *OUT, "--method", "magic"), 2, "Known: auto, trim"),
     ("unknown cost", (*TREE, *KM, *OUT, "--cost", "joy"), 2, "Known: ncp, lm"),
     ("unknown guarantee", (*TREE, *KM, *OUT, "--guarantee", "dp"), 2, "Known: km, k, lm"),
     ("unknown format", (*TREE, *KM, *OUT, "--format", "xlsx"), 2, "unknown format"),
@@ -131,6 +131,7 @@ def test_no_cut_suffices_even_at_the_root(shell: Shell) -> None:
         *TREE,
         *KM,
         *OUT,
+        "--no-suppression",
     )
     ran = shell(*words)
     assert ran.code == 4, ran.err
@@ -159,7 +160,7 @@ def test_no_cut_suffices_even_at_the_root(shell: Shell) -> None:
         {"method": "lra", "parts": "3"},
         {"method": "lra", "parts": True},
         {"method": "lra", "inner": None},
-        {"hierarchy": None},
+        {"hierarchy": None, "method": "aa"},
     ],
 )
 def test_bad_parameters_in_python(options: dict[str, object]) -> None:
@@ -197,12 +198,12 @@ def test_huge_records_are_refused_by_estimate() -> None:
     assert told.value.exit_code == 6
     assert told.value.problems[0].remedy.startswith("Lower m to 1")
     with pytest.raises(UsageError, match="needs a hierarchy"):
-        sv.Job(sv.KmAnonymity(2, 1)).prepare(data, None)
+        sv.Job(sv.KmAnonymity(2, 1), method="aa").prepare(data, None)
     shorter = sv.Transactions(labels, np.array([0, 50_000, 50_000]), data.items[:50_000])
     with pytest.raises(ResourceLimit, match="sets of 3 items"):
         sv.Job(sv.KmAnonymity(2, 5)).prepare(shorter, None)
     with pytest.raises(UsageError, match="needs a hierarchy"):
-        sv.Job(sv.KmAnonymity(2, 2)).prepare(shorter, None)
+        sv.Job(sv.KmAnonymity(2, 2), method="aa").prepare(shorter, None)
 
 
 def test_k_above_the_records_is_told_before_anything_else() -> None:

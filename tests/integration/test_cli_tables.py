@@ -10,7 +10,7 @@ import pytest
 from tests.integration.cli import Shell
 
 TABLE = ("--set", "drug", "--set-separator", "|", "--keep", "sex")
-KM = ("-k", "2", "-m", "2", "-o", "out")
+KM = ("-k", "2", "-m", "2", "-o", "out", "--method", "optimal")
 
 
 @pytest.fixture

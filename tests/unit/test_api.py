@@ -50,7 +50,7 @@ def products() -> sv.Hierarchy:
 
 @pytest.fixture
 def release(baskets: sv.Transactions, products: sv.Hierarchy) -> sv.Release:
-    return sv.anonymize(baskets, sv.KmAnonymity(k=2, m=2), hierarchy=products)
+    return sv.anonymize(baskets, sv.KmAnonymity(k=2, m=2), hierarchy=products, method="optimal")
 
 
 def test_release_says_what_was_kept_and_lost(release: sv.Release) -> None:

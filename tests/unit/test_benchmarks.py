@@ -344,7 +344,9 @@ def test_claims_are_counted_where_both_methods_ended() -> None:
         ("x", "aa", 5, 2): Loss(1.0, False),
         ("x", "mhghs", 5, 3): Loss(1.0, True),
         ("x", "aa", 5, 3): Loss(1.0, False),
-        ("x", "trim", 5, 2): Loss(0.0995, True),
+        ("x", "trim", 5, 2): Loss(0.0995, False),
+        ("x", "mhghs", 50, 2): Loss(0.2, False),
+        ("x", "trim", 50, 2): Loss(0.2, True),
     }
     said = {line[0]: line[1] for line in claims_table(losses, ("x",)).rows}
     assert said["mhghs loses less than aa"] == "1 of 1"

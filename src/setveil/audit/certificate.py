@@ -185,8 +185,11 @@ def _check_data(data: Any) -> None:
     if form in DELIMITED:
         delimiter = data["delimiter"]
         _need(
-            isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n01',
-            "data.delimiter must be one character, not a quote, line end, 0 or 1",
+            isinstance(delimiter, str)
+            and len(delimiter) == 1
+            and (delimiter == "\t" or (delimiter.isascii() and delimiter.isprintable()))
+            and delimiter not in '"01',
+            "data.delimiter must be a tab or one printable ASCII character, not a quote, 0 or 1",
         )
     if form == "table":
         _check_columns(data["columns"])
@@ -207,8 +210,8 @@ def _check_columns(columns: Any) -> None:
         if is_set:
             separator = column["separator"]
             _need(
-                isinstance(separator, str) and separator and not set(separator) & set('"\r\n'),
-                "a separator must be text without quotes and line ends",
+                isinstance(separator, str) and separator and not set(separator) & set('"\r\n\0\ufeff'),
+                "a separator must be text without quotes, line ends, NUL and byte order marks",
             )
     _need(
         any(column["kind"] != "unprotected" for column in columns),

@@ -11,11 +11,12 @@ from .coherence import audit_coherence
 from .counting import WORK_LIMIT
 from .cover import audit_cover
 from .diversity import audit_lm
+from .hierarchy import check_apart
 from .kanonymity import audit_k
 from .km import audit_km
 from .negative import audit_negative
 from .published import Published
-from .reader import read_release
+from .reader import named_labels, read_release
 from .verdict import Verdict
 
 MODES = ("exact", "cover")
@@ -112,6 +113,8 @@ def audit_folder(
     if mode not in MODES:
         raise UsageError(f"unknown mode {mode[:40]!r}.", "Known: exact, cover.")
     release = read_release(path)
+    if guarantee is not None:
+        check_apart(release.hierarchy, named_labels(guarantee))
     verdict = audit_published(
         release.published,
         release.guarantee if guarantee is None else guarantee,

@@ -40,8 +40,7 @@ def read_data(content: bytes, data: Mapping[str, Any], file: str) -> Published:
     """
     form = data["format"]
     if form == "parquet":
-        rows = read_parquet(content, file, largest=LARGEST_BYTES)
-        return _checked(rows, list(range(1, len(rows) + 1)), file)
+        return read_parquet(content, file, largest=LARGEST_BYTES)
     if form == "onehot":
         return _checked(*_read_onehot(content, data["delimiter"], file), file)
     text = decode(content, file)

@@ -127,5 +127,27 @@ def check_against(
         raise _wrong(f"there are {len(hierarchy.roots)} roots.", None)
 
 
+def check_apart(hierarchy: PublishedHierarchy, labels: frozenset[str]) -> None:
+    """Raise `HierarchyError` unless each of these labels is a tree of its own.
+
+    A sensitive label below a published one would be told by that one too, and one above others would
+    be told by them; the counting sees neither.
+
+    Parameters
+    ----------
+    hierarchy
+        The published hierarchy.
+    labels
+        The sensitive or private labels; those that are not published are passed over.
+    """
+    for label in sorted(labels & set(hierarchy.path_of_label)):
+        if len(hierarchy.path_of_label[label]) > 1:
+            above = shortened(hierarchy.path_of_label[label][1])
+            raise _wrong(f"the sensitive label {shortened(label)} is below {above}.", None)
+    for path in hierarchy.path_of_label.values():
+        for label in sorted(labels & set(path[1:])):
+            raise _wrong(f"the sensitive label {shortened(label)} is above {shortened(path[0])}.", None)
+
+
 def _wrong(what: str, line: int | None) -> HierarchyError:
     return HierarchyError(what, REMEDY, code="published-hierarchy", file=NAME, line=line)

@@ -21,6 +21,10 @@ NAMED_FAULT = 3
 BASE_BYTES = 2 * 2**30
 """Address space that the libraries themselves may take; most of it is never touched."""
 
+FREE_VALUES = 2**24
+VALUES_PER_BYTE = 256
+"""Beyond so many values a file must not hold more of them than this for each of its bytes."""
+
 WRITER = re.compile(r"parquet-cpp-arrow version [0-9.]+(-SNAPSHOT)?")
 UNREADABLE = "the file is not a readable Parquet file."
 
@@ -44,6 +48,8 @@ def main() -> None:
         table.validate(full=True)
         if table.nbytes > largest:
             leave("the table is too large.", too_large=True)
+        if table.num_rows != parquet.metadata.num_rows:
+            leave(UNREADABLE)
         column = table.column("items").combine_chunks()
         if column.null_count or column.values.null_count:
             leave("a row or a label is missing.")
@@ -79,7 +85,9 @@ def checked_footer(parquet: pq.ParquetFile, content: bytes) -> int:
     footer = int.from_bytes(content[-8:-4], "little")
     if 4 + pages + footer + 8 != len(content):
         leave("the file holds bytes that belong to no column.")
-    values = sum(max(group.column(0).num_values, 0) for group in groups)
+    values = sum(max(group.column(0).num_values, group.num_rows, 0) for group in groups)
+    if max(values, metadata.num_rows) > max(FREE_VALUES, VALUES_PER_BYTE * len(content)):
+        leave(f"the file announces {values:,} values in {len(content):,} bytes.", too_large=True)
     return int(sum(max(group.total_byte_size, 0) for group in groups) + 16 * values)
 
 

@@ -22,7 +22,7 @@ from .certificate import NAME as CERTIFICATE
 from .certificate import check_counts, read_certificate
 from .formats import LARGEST_BYTES, read_data
 from .hierarchy import NAME as HIERARCHY
-from .hierarchy import PublishedHierarchy, check_against, read_hierarchy
+from .hierarchy import PublishedHierarchy, check_against, check_apart, read_hierarchy
 from .published import Published, shortened
 from .spelling import refuse
 
@@ -96,7 +96,8 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease:
         or (certificate["data"]["format"] == "jsonl" and hierarchy.is_of_columns),
     )
     check_counts(certificate, guarantee, published.records)
-    for label in sorted(_named(guarantee) - set(published.labels)):
+    check_apart(hierarchy, named_labels(guarantee))
+    for label in sorted(named_labels(guarantee) - set(published.labels)):
         raise refuse(
             f"the sensitive label {shortened(label)} does not occur.",
             CERTIFICATE,
@@ -105,8 +106,8 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease:
     return ReadRelease(published, certificate, guarantee, hierarchy)
 
 
-def _named(guarantee: Guarantee) -> frozenset[str]:
-    """Return the labels that a guarantee names."""
+def named_labels(guarantee: Guarantee) -> frozenset[str]:
+    """Return the sensitive or private labels that a guarantee names."""
     if isinstance(guarantee, Coherence):
         return guarantee.private
     return guarantee.sensitive if isinstance(guarantee, LmDiversity) else frozenset()

@@ -29,10 +29,23 @@ def decode(content: bytes, file: str) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise refuse("the file holds a NUL character.", file, line, code="nul")
+    if "\ufeff" in text:
+        line = text.count("\n", 0, text.index("\ufeff")) + 1
+        what = "the file holds a byte order mark (U+FEFF) inside."
+        raise refuse(what, file, line, code="byte-order-mark")
     if text and not text.endswith("\n"):
         line = text.count("\n") + 1
         raise refuse("the last line has no line end.", file, line, code="no-line-end")
     return text
+
+
+def label_fault(label: str) -> str | None:
+    """Return why no release may hold a label, or None; for labels that did not come as text."""
+    if not label:
+        return "a label is empty."
+    if "\0" in label:
+        return "a label holds a NUL character."
+    return "a label holds a byte order mark (U+FEFF)." if "\ufeff" in label else None
 
 
 def lines_of(text: str) -> list[str]:

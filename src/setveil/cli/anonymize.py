@@ -10,7 +10,7 @@ import typer
 
 from ..errors import UsageError
 from ..registry import method as method_record
-from . import screen
+from . import screen, standing
 from .flags import (
     GUARANTEE,
     NOTICES,
@@ -23,7 +23,13 @@ from .flags import (
     taking,
     whole,
 )
-from .reading import guarantee_of, hierarchy_files, read_data, read_hierarchies
+from .reading import (
+    guarantee_of,
+    hierarchy_files,
+    read_data,
+    read_hierarchies,
+    refuse_stdin_twice,
+)
 
 if TYPE_CHECKING:
     from ..api import Publication
@@ -123,6 +129,11 @@ def anonymize(
     threads = None if given["threads"] is None else whole("threads", given["threads"])
     if given["output"] is None and not given["dry_run"]:
         raise UsageError("no output is named.", "Give -o FOLDER, or --dry-run.")
+    refuse_stdin_twice(data, hierarchy_files(hierarchy_paths, given), given)
+    from ..api import check_environment, check_format, publish
+
+    check_environment()
+    check_format(given["format"])
     prepared = _prepared(data, hierarchy_paths, given, key, options, limit, threads)
     if given["dry_run"]:
         _tell_estimate(prepared, given)
@@ -133,14 +144,13 @@ def anonymize(
         release = prepared.run(Watch(listener=listener, time_limit=limit))
         if listener is not None:
             listener("writing and auditing", None)
-        from ..api import publish
-
         publication = publish(
             release,
             given["output"],
             force=given["force"],
             format=given["format"],
             csv_safe=given["csv_safe"],
+            placed=standing.placed,
         )
     screen.notices(publication.notices, verbose=given["verbose"])
     screen.result(
@@ -158,6 +168,7 @@ def _prepared(
     threads: int | None,
 ) -> Prepared:
     """Check the destination, read everything, and bind it; nothing is computed yet."""
+    from ..api import check_format
     from ..io.releases import check_destination
     from ..job import Job
 
@@ -166,6 +177,7 @@ def _prepared(
     if given["output"] is not None:
         screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
     transactions = read_data(data, given)
+    check_format(given["format"], transactions.layout)
     hierarchy = read_hierarchies(hierarchy_paths, transactions, given)
     weights = None
     if given["weights"]:

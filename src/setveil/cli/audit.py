@@ -11,7 +11,13 @@ import typer
 from ..errors import FileSystemError, UsageError
 from . import screen
 from .flags import GUARANTEE, NOTICES, READING, TABLE, Flag, picked, taking, whole
-from .reading import guarantee_of, read_data, read_hierarchies
+from .reading import (
+    guarantee_of,
+    hierarchy_files,
+    read_data,
+    read_hierarchies,
+    refuse_stdin_twice,
+)
 
 EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -m 2"
 
@@ -70,7 +76,9 @@ def audit(
                 file=screen.printable(target),
             )
         guarantee_of(given)
-        data = read_data(target, given)
+        refuse_stdin_twice(target, hierarchy_files(given["hierarchy"] or [], given), given)
+        # A bag tells more than the set that would be counted.
+        data = read_data(target, given, repeats="error")
         screen.notices(data.notices, verbose=given["verbose"])
         guarantee = guarantee_of(given, None, data)
         if given["hierarchy"]:

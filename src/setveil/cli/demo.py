@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from . import screen
+from . import screen, standing
 from .anonymize import as_plain, summary
 
 if TYPE_CHECKING:
@@ -30,12 +30,13 @@ def demo(
 
     check_destination(output, force=force)
     with screen.progress() as listener:
-        from ..api import anonymize, audit, publish
+        from ..api import anonymize, audit, check_environment, publish
         from ..io.demo import groceries
         from ..model.guarantees import KmAnonymity
         from ..model.layout import Layout
         from ..progress import Watch
 
+        check_environment()
         baskets, products = groceries()
         release = anonymize(
             baskets,
@@ -44,7 +45,7 @@ def demo(
             watch=Watch(listener=listener),
             layout=Layout("baskets"),
         )
-        publication = publish(release, output, force=force)
+        publication = publish(release, output, force=force, placed=standing.placed)
         verdict = audit(publication.path)
         others = [
             anonymize(
@@ -61,19 +62,19 @@ def demo(
         losses = {other.method: _losses(other) for other in others}
         screen.print_json({**as_plain(release, publication), "other_methods": losses})
         return
-    typer.echo(summary(release, publication))
-    typer.echo("")
+    screen.echo(summary(release, publication))
+    screen.echo()
     screen.table("A few baskets", ("before", "after"), before_and_after(baskets, release))
-    typer.echo("")
+    screen.echo()
     rows = [
         (each.method, *(f"{loss:.4f}" for loss in _losses(each).values()), f"{each.suppressed:,}")
         for each in (release, *others)
     ]
     heads = ("method", "NCP", "LM", "occurrences left out")
     screen.table("The same promise by other methods", heads, rows)
-    typer.echo("")
-    typer.echo(str(verdict))
-    typer.echo(f"\nCheck it yourself: setveil audit {os.fspath(publication.path)}")
+    screen.echo()
+    screen.echo(str(verdict))
+    screen.echo(f"\nCheck it yourself: setveil audit {os.fspath(publication.path)}")
 
 
 def _losses(release: Release) -> dict[str, float]:

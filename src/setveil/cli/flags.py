@@ -149,6 +149,7 @@ def method_flags() -> tuple[Flag, ...]:
             name,
             kinds[option.type],
             f"{option.help} ({', '.join(methods_by_option[name])})",
+            (f"{option.flag}/--no-{option.flag[2:]}",) if option.type is bool else (),
             panel=METHOD_PANEL,
             metavar="N" if option.type in (int, float) else None,
         )

@@ -344,5 +344,12 @@ def _deliver(
     elif given["as_json"]:
         screen.print_json({**plain, "parents": hierarchy.parents_by_label()})
     else:
-        sys.stdout.flush()
-        write_hierarchy(hierarchy, sys.stdout.buffer, format=form, delimiter=delimiter)
+        if sys.stdout is None:
+            raise screen.unprintable("stdout is closed")
+        try:
+            write_hierarchy(hierarchy, sys.stdout.buffer, format=form, delimiter=delimiter)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise screen.unprintable(error.strerror or type(error).__name__) from error

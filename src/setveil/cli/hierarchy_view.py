@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
-
-import typer
 
 from ..errors import SHOWN, UsageError
 from . import screen
@@ -80,13 +77,13 @@ def draw(
         }
         screen.print_json(plain)
         return
-    if sys.stdout.isatty():
+    if screen.on_terminal():
         _draw_coloured(hierarchy, tops, depth, limit)
     else:
         for _, branch, text in _lines(hierarchy, tops, depth, limit):
             screen.result(branch + text, {}, as_json=False)
     sizes = " > ".join(f"{size:,}" for size in _level_sizes(hierarchy))
-    typer.echo(f"{hierarchy!r}; labels by level: {sizes}")
+    screen.echo(f"{hierarchy!r}; labels by level: {sizes}")
 
 
 def _draw_coloured(hierarchy: Hierarchy, tops: Sequence[int], depth: int, limit: int) -> None:

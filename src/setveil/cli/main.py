@@ -1,8 +1,9 @@
 """The command ``setveil``: its verbs, and what happens when something goes wrong.
 
 Every way out has a code: 0 done, 1 the audit says no, 2 usage, 3 bad data, 4 no solution, 5 file
-system, 6 resource limit, 70 a bug in setveil, 130 interrupted, 143 terminated. Only a bug prints a
-traceback, and that only where SETVEIL_DEBUG=1 asks for it: a traceback can hold private values.
+system, 6 resource limit, 70 a bug in setveil, 129 hung up, 130 interrupted, 141 the reader of the
+output has gone, 143 terminated. Only a bug prints a traceback, and that only where SETVEIL_DEBUG=1 asks
+for it: a traceback can hold private values.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import NoReturn
 import typer
 
 from .._version import __version__
-from ..errors import InternalError, ResourceLimit, SetveilError, UsageError
-from . import anonymize, audit, demo, doctor, hierarchy, methods, screen
+from ..errors import FileSystemError, InternalError, ResourceLimit, SetveilError, UsageError
+from . import anonymize, audit, demo, doctor, hierarchy, methods, screen, standing
 
 app = typer.Typer(
     name="setveil",
@@ -43,12 +44,16 @@ _WRITING = frozenset({"anonymize", "demo"})
 
 
 class Terminated(BaseException):
-    """The system asked the process to end."""
+    """The system asked the process to end, by the signal of this number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"setveil {__version__}")
+        screen.echo(f"setveil {__version__}")
         raise typer.Exit
 
 
@@ -62,37 +67,47 @@ def _root(
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    del number, frame
-    raise Terminated
+    del frame
+    raise Terminated(number)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
+    standing.start()
     as_json = "--json" in arguments
-    untouched = next((word for word in arguments if not word.startswith("-")), "") in _WRITING
+    writing = next((word for word in arguments if not word.startswith("-")), "") in _WRITING
     try:
         returned = app(args=list(arguments), standalone_mode=False, prog_name="setveil")
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         code = returned if isinstance(returned, int) else 0
         if code == INTERRUPTED:
-            screen.say("interrupted. Nothing was written." if untouched else "interrupted.")
+            _tell_end("interrupted.", writing)
         return code
     except SetveilError as error:
         known: SetveilError = error
     except typer.Exit as leaving:
         return leaving.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        screen.say("interrupted. Nothing was written." if untouched else "interrupted.")
+        _tell_end("interrupted.", writing)
         return INTERRUPTED
-    except Terminated:
-        screen.say("terminated. Nothing was written." if untouched else "terminated.")
-        return 143
+    except Terminated as ended:
+        _tell_end("terminated.", writing)
+        return 128 + ended.number
     except BrokenPipeError:
         return _reader_has_gone()
     except SystemExit as leaving:  # what typer makes of a broken pipe
         if not isinstance(leaving.__context__, BrokenPipeError):
             raise
         return _reader_has_gone()
+    except OSError as error:
+        _show_traceback()
+        screen.silence(sys.stdout)
+        known = FileSystemError(
+            f"the system refused to read or write: {error.strerror or type(error).__name__}.",
+            "Check the place that the output goes to.",
+            code="output",
+        )
     except MemoryError:
         known = ResourceLimit(
             "out of memory.",
@@ -102,20 +117,27 @@ def run(arguments: Sequence[str]) -> int:
     except _CLICK_ERROR as error:
         known = UsageError(_sentence(error), "See --help.")
     except Exception as error:
-        if os.environ.get("SETVEIL_DEBUG") == "1":
-            traceback.print_exc()
+        _show_traceback()
         known = InternalError(
             f"a bug in setveil: {type(error).__name__} in {_place(error)}.",
             "Please report it; SETVEIL_DEBUG=1 shows the traceback, which can hold private values.",
             code="bug",
         )
-    screen.failure(known, as_json=as_json, untouched=untouched)
+    screen.failure(known, as_json=as_json, standing=standing.sentence(writing=writing))
     return known.exit_code
 
 
+def _show_traceback() -> None:
+    if os.environ.get("SETVEIL_DEBUG") == "1":
+        traceback.print_exc()
+
+
+def _tell_end(text: str, writing: bool) -> None:
+    screen.say(f"{text} {standing.sentence(writing=writing)}".rstrip())
+
+
 def _reader_has_gone() -> int:
-    """Send what is left of our output nowhere, so that no second error follows at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    screen.silence(sys.stdout)
     return 141
 
 
@@ -133,5 +155,20 @@ def _place(error: Exception) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
+    _hold_standard_numbers()
     signal.signal(signal.SIGTERM, _terminate)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, _terminate)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _hold_standard_numbers() -> None:
+    """Open the null device where stdin, stdout or stderr is closed.
+
+    Else a file of ours would get its number, and with it what native libraries print.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

@@ -32,8 +32,8 @@ _FITTING = {
 }
 
 
-def read_data(path: str, given: Mapping[str, Any]) -> Transactions:
-    """Return the records of a file, read as the flags say."""
+def read_data(path: str, given: Mapping[str, Any], *, repeats: str = "once") -> Transactions:
+    """Return the records of a file, read as the flags say; `repeats` tells what repeated items are."""
     reading = picked(given, READING)
     if "max_bytes" in reading:
         reading["max_bytes"] = whole("max_bytes", reading["max_bytes"])
@@ -41,7 +41,7 @@ def read_data(path: str, given: Mapping[str, Any]) -> Transactions:
     if not table:
         from ..io.transactions import read_transactions
 
-        return read_transactions(path, **reading)
+        return read_transactions(path, repeats=repeats, **reading)
     if "set_columns" not in table:
         raise UsageError(
             "--keep, --keep-unprotected, --set-separator, --missing-cells and --sensitive-column are "
@@ -73,6 +73,7 @@ def read_data(path: str, given: Mapping[str, Any]) -> Transactions:
         set_columns=dict(zip(columns, separators, strict=True)),
         keep=tuple(table["keep"].split(",")) if "keep" in table else (),
         sensitive=table.get("sensitive_column"),
+        repeats=repeats,
         **reading,
         keep_unprotected=(
             tuple(table["keep_unprotected"].split(",")) if "keep_unprotected" in table else ()
@@ -207,3 +208,17 @@ def read_hierarchies(
 def hierarchy_files(paths: list[str], given: Mapping[str, Any]) -> list[str]:
     """Return the files among --hierarchy values, for the check that the output is none of them."""
     return [text.partition("=")[2] if given["set_columns"] and "=" in text else text for text in paths]
+
+
+def refuse_stdin_twice(data: str, hierarchies: list[str], given: Mapping[str, Any]) -> None:
+    """Raise `UsageError` where standard input is named more than once: it can be read only once."""
+    lists = [
+        text[1:] for name in ("sensitive", "private") if (text := given.get(name) or "")[:1] == "@"
+    ]
+    named = [data, *hierarchies, *lists, given.get("weights"), given.get("labels")]
+    if named.count("-") > 1:
+        raise UsageError(
+            "standard input (-) is named more than once.",
+            "Give files for the others.",
+            code="stdin-twice",
+        )

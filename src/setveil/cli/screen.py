@@ -12,14 +12,49 @@ from typing import Any
 
 import typer
 
-from ..errors import SetveilError
+from ..errors import FileSystemError, SetveilError
 from ..model.notices import Remark
 from ..progress import Listener
 
 
 def say(text: str) -> None:
-    """Print a line to stderr."""
-    typer.echo(printable(text, sys.stderr), err=True)
+    """Print a line to stderr; where that cannot be, the exit code has to do."""
+    try:
+        typer.echo(printable(text, sys.stderr), err=True)
+    except (OSError, ValueError):
+        silence(sys.stderr)
+
+
+def echo(text: str = "") -> None:
+    """Print a line to stdout; `FileSystemError` where it is closed or full."""
+    if sys.stdout is None:
+        raise unprintable("stdout is closed")
+    try:
+        typer.echo(printable(text, sys.stdout))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise unprintable(error.strerror or type(error).__name__) from error
+    except ValueError as error:
+        raise unprintable("stdout is closed") from error
+
+
+def unprintable(reason: str) -> FileSystemError:
+    """Return the error for a result that cannot be printed; what is left of it goes nowhere."""
+    silence(sys.stdout)
+    return FileSystemError(
+        f"the result could not be printed: {reason}.",
+        "Send the output to a place that takes it.",
+        code="output",
+    )
+
+
+def silence(stream: Any) -> None:
+    """Send what a stream still holds nowhere, so that no second error follows at exit."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def notices(lines: Iterable[str], *, verbose: bool = False) -> None:
@@ -34,21 +69,25 @@ def result(text: str, plain: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(plain)
     else:
-        typer.echo(printable(text, sys.stdout))
+        echo(text)
 
 
 def print_json(plain: Mapping[str, Any]) -> None:
     """Print one JSON object to stdout; ASCII, so that it survives any terminal."""
-    typer.echo(json.dumps(plain, indent=2, allow_nan=False, default=str))
+    echo(json.dumps(plain, indent=2, allow_nan=False, default=str))
 
 
-def failure(error: SetveilError, *, as_json: bool, untouched: bool) -> None:
-    """Print an error: text to stderr, and with --json the same as an object to stdout."""
+def failure(error: SetveilError, *, as_json: bool, standing: str) -> None:
+    """Print an error: text to stderr, and with --json the same as an object to stdout.
+
+    `standing` tells what there is on the disk nevertheless, or that there is nothing.
+    """
     text = error.text()
-    say(f"{text}\nNothing was written." if untouched else text)
+    say(f"{text}\n{standing}" if standing else text)
     if as_json:
         problems = [problem.as_dict() for problem in error.problems]
-        print_json({"error": {"exit_code": error.exit_code, "problems": problems}})
+        with contextlib.suppress(FileSystemError, BrokenPipeError):
+            print_json({"error": {"exit_code": error.exit_code, "problems": problems}})
 
 
 def printable(text: str, stream: Any = None) -> str:
@@ -57,12 +96,17 @@ def printable(text: str, stream: Any = None) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def on_terminal() -> bool:
+    """Tell whether results go to a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table to stdout: drawn on a terminal, tab-separated elsewhere."""
-    if not sys.stdout.isatty():
-        typer.echo("\t".join(columns))
+    if not on_terminal():
+        echo("\t".join(columns))
         for row in rows:
-            typer.echo(printable("\t".join(row), sys.stdout))
+            echo("\t".join(row))
         return
     from rich.console import Console
     from rich.table import Table
@@ -77,7 +121,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 @contextlib.contextmanager
 def progress() -> Iterator[Listener | None]:
     """Show how far the work is, with the time left, on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
     from rich.console import Console

@@ -18,7 +18,7 @@ from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .arrays import arrow_integers, arrow_texts, numpy_integers
 from .columns import Column, Columns, check_names, merged_by_id
-from .draft import Draft
+from .draft import Draft, refuse_unused_policy
 from .long import read_long
 from .onehot import read_onehot
 from .sniff import ID_NAMES, ITEM_NAMES
@@ -103,6 +103,7 @@ def draft_of_table(
 ) -> Draft:
     """Return the draft of a table: a column of lists, or id and item, or one-hot columns."""
     table = named_columns(table, file)
+    refuse_unused_policy(id_policy, id_column)
     names = table.column_names
     for wanted in (column, id_column, item_column, count_column):
         if wanted is not None and wanted not in names:

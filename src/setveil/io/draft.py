@@ -23,6 +23,7 @@ from .tokens import Codes, Places
 
 EMPTY_ROWS = ("error", "keep", "skip")
 ID_POLICIES = ("merge", "error")
+REPEATS = ("once", "error")
 
 _INTEGER = re.compile(r"[0-9]+\Z")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -39,8 +40,10 @@ class Policy:
     integers: bool = False
     counts: bool = False
     label_of_id: Mapping[str, str] | None = None
+    repeats: str = "once"
 
     def __post_init__(self) -> None:
+        check_choice("repeats", self.repeats, REPEATS)
         check_choice("empty_rows", self.empty_rows, EMPTY_ROWS)
         check_choice("normal_form", self.normalize, (None, *FORMS))
 
@@ -271,6 +274,8 @@ def _encoded(draft: Draft, policy: Policy, notices: list[str]) -> Transactions:
         labels, record_of_entry, codes, lines = _counted(draft, record_of_entry, lines)
     result = Transactions.from_codes(labels, record_of_entry, codes, n_records)
     repeats = len(codes) - len(result.items)
+    if repeats and policy.repeats == "error":
+        _refuse_repeats(draft, record_of_entry, labels, codes)
     if repeats and draft.record_of_row is None:
         notices.append(f"{repeats:,} repeats of an item in its row were kept once.")
     first_lines = None
@@ -294,6 +299,44 @@ def _encoded(draft: Draft, policy: Policy, notices: list[str]) -> Transactions:
         first_line_by_item=first_lines,
         unprotected=_cells_of_records(draft, n_records),
     )
+
+
+def _refuse_repeats(draft: Draft, record_of_entry: Places, labels: Sequence[str], codes: Codes) -> None:
+    """Raise `DataError` where a row repeats a label; rows merged by their id may share labels."""
+    rows = draft.row_of_entry
+    if np.bincount(rows).max(initial=0) <= 1:
+        rows = record_of_entry  # one entry a row: the long layout, where a record is many rows
+    number_of_label: dict[str, int] = {}
+    label_of_code = np.array(
+        [number_of_label.setdefault(label, len(number_of_label)) for label in labels], dtype=np.int64
+    )
+    keys = rows * max(len(number_of_label), 1) + label_of_code[codes]
+    order = np.argsort(keys, kind="stable")
+    again = np.sort(order[1:][keys[order[1:]] == keys[order[:-1]]])
+    if not len(again):
+        return
+    raise DataError(
+        [
+            Problem(
+                "repeated-label",
+                f"the row repeats the label {shorten(labels[codes[entry]])}.",
+                "Published rows are sets: publish each label once, or name counts (--counts).",
+                draft.file,
+                draft.line(int(draft.row_of_entry[entry])),
+            )
+            for entry in again[:MAX_PROBLEMS].tolist()
+        ]
+    )
+
+
+def refuse_unused_policy(id_policy: str, id_column: str | None) -> None:
+    """Raise `UsageError` where repeated ids shall be an error and no column holds ids."""
+    if id_policy == "error" and id_column is None:
+        raise UsageError(
+            "id-policy error has no use without a column of ids.",
+            "Name the column (--id), or leave the policy out.",
+            code="unused-option",
+        )
 
 
 def _cells_of_records(draft: Draft, n_records: int) -> tuple[tuple[str, ...], ...] | None:

@@ -44,6 +44,7 @@ def from_frame(
     missing: Iterable[str] = (),
     normalize: str | None = None,
     strict: bool = False,
+    repeats: str = "once",
 ) -> Transactions:
     """Return the records of a frame as sets of items.
 
@@ -72,6 +73,7 @@ def from_frame(
         integers=integers,
         counts=counts or count_column is not None,
         label_of_id=None if labels is None else read_labels(labels),
+        repeats=repeats,
     )
     table = arrow_table(frame)
     if set_columns is not None:

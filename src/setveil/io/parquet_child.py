@@ -21,6 +21,11 @@ NAMED_FAULT = 3
 BASE_BYTES = 2 << 30
 MAX_VALUES_PER_BYTE = 4096
 """Run-length coding can hold many equal values in few bytes; beyond this a footer is not believed."""
+FREE_VALUES = 1 << 24
+VALUES_PER_BYTE = 256
+"""Beyond so many values a file must not hold more of them than this for each of its bytes."""
+BYTES_PER_VALUE = 16
+"""What a value takes at least once it is read: its row, its code, its place."""
 
 
 def main() -> None:
@@ -85,14 +90,14 @@ def check_footer(metadata: pq.FileMetaData, length: int, max_bytes: int) -> int:
             chunk = metadata.row_group(group).column(column)
             n_values += max(chunk.num_values, 0)
             n_bytes += max(chunk.total_uncompressed_size, 0)
-    if n_values > MAX_VALUES_PER_BYTE * length:
+    if n_values > min(MAX_VALUES_PER_BYTE * length, max(FREE_VALUES, VALUES_PER_BYTE * length)):
         fault(
             "limit",
             "parquet-bomb",
             f"announces {n_values:,} values in {length:,} bytes.",
             "Write it again with a program you trust.",
         )
-    if n_bytes > max_bytes or n_values * 4 > max_bytes:
+    if n_bytes > max_bytes or n_values * BYTES_PER_VALUE > max_bytes:
         too_large(max_bytes)
     return int(n_bytes + 64 * n_values)
 

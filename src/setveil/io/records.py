@@ -35,6 +35,7 @@ def read_records(
     normalize: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
+    repeats: str = "once",
 ) -> Records:
     """Return the records of a table with a header, as items ``column=value``.
 
@@ -73,6 +74,7 @@ def read_records(
         normalize=normalize,
         strict=strict,
         label_of_id=None if labels is None else read_labels(labels, max_bytes=max_bytes),
+        repeats=repeats,
     )
     source = read_source(path, max_bytes=max_bytes)
     if source.data.startswith(PARQUET_MAGIC):

@@ -1,7 +1,7 @@
 """Signals that ask the process to end, put off while something must not be left half done.
 
-A mask of the thread would not do: the system hands a signal to any thread that takes it, and Python then
-raises in the main one. So the handlers are exchanged for one that only remembers.
+A mask of the thread would not do: the system hands a signal to any thread that takes it, and Python
+then raises in the main one. So the handlers are exchanged for one that only remembers.
 """
 
 from __future__ import annotations

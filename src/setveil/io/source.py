@@ -95,6 +95,8 @@ def _printable(name: str) -> str:
 
 
 def _read_stdin(max_bytes: int) -> bytes:
+    if sys.stdin is None:
+        raise FileSystemError("it is closed.", "Give a file.", code="unreadable", file="stdin")
     pieces: list[bytes] = []
     size = 0
     while piece := sys.stdin.buffer.read(CHUNK_BYTES):

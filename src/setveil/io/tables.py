@@ -12,7 +12,7 @@ from ..errors import Problem, UsageError
 from ..model.layout import Layout, LayoutColumn
 from ..model.records import Records
 from .columns import Column, Columns, merged_by_id
-from .draft import ID_POLICIES, Draft, Policy, check_choice, finish, label_fault
+from .draft import ID_POLICIES, Draft, Policy, check_choice, finish, label_fault, refuse_unused_policy
 from .text import MAX_PROBLEMS, shorten
 from .tokens import Codes, Places
 
@@ -40,6 +40,7 @@ class TableOptions:
     def __post_init__(self) -> None:
         check_choice("missing_cells", self.missing_cells, MISSING_CELLS)
         check_choice("id_policy", self.id_policy, ID_POLICIES)
+        refuse_unused_policy(self.id_policy, self.id_column)
         if not self.separator_of_set:
             raise UsageError(
                 "no set-valued column is named.", "Name one (--set).", code="no-set-column"
@@ -61,9 +62,9 @@ class TableOptions:
                     code="bad-column-name",
                 )
         for name, separator in self.separator_of_set.items():
-            if separator is not None and (not separator or "\n" in separator or "\r" in separator):
+            if separator is not None and (not separator or set(separator) & set('"\r\n\0\ufeff')):
                 raise UsageError(
-                    f"the separator of {shorten(name)} is empty or a line end.",
+                    f"the separator of {shorten(name)} is empty, or has a quote or a line end.",
                     "Give one such as ' ' or '|' (--set-separator).",
                     code="bad-separator",
                 )

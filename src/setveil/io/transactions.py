@@ -18,7 +18,7 @@ from ..model.transactions import Transactions
 from .baskets import read_baskets
 from .columns import Columns, columns_of_fields, merge_rows, number_by_first_row
 from .csv_text import check_delimiter, split_fields
-from .draft import ID_POLICIES, Draft, Policy, check_choice, finish
+from .draft import ID_POLICIES, Draft, Policy, check_choice, finish, refuse_unused_policy
 from .fimi import read_fimi
 from .jsonl import read_jsonl
 from .labels import read_labels
@@ -36,6 +36,7 @@ _USES = {
     "header": ("baskets", "long", "onehot"),
     "id_column": ("long", "onehot", "jsonl", "parquet"),
     "item_column": ("long", "jsonl", "parquet"),
+    "id_policy": ("onehot", "jsonl", "parquet"),
     "count_column": ("long",),
     "counts": ("baskets", "long", "fimi", "jsonl", "parquet"),
     "comment": ("fimi",),
@@ -62,6 +63,7 @@ def read_transactions(
     normalize: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
+    repeats: str = "once",
 ) -> Transactions:
     """Return the records of a file as sets of items, with `layout` and `notices` set.
 
@@ -84,6 +86,8 @@ def read_transactions(
         ``[]`` or a row of zeros, are kept unless this is skip.
     id_policy
         merge rows of one id to one record, or raise an error; the long layout always merges.
+    repeats
+        Keep an item that is twice in its row once, or raise an error.
     comment
         The mark that comment lines of a FIMI file begin with.
     integers
@@ -102,10 +106,12 @@ def read_transactions(
     given: dict[str, object] = {
         "delimiter": delimiter, "header": header, "id_column": id_column, "item_column": item_column,
         "count_column": count_column, "counts": counts or None, "comment": comment,
+        "id_policy": None if id_policy == "merge" else id_policy,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     if layout is not None:
         _refuse_unused(layout, given, guessed=False)
+    refuse_unused_policy(id_policy, id_column)
     policy = Policy(
         empty_rows=empty_rows,
         missing=frozenset([missing] if isinstance(missing, str) else missing),
@@ -114,6 +120,7 @@ def read_transactions(
         integers=integers,
         counts=counts or count_column is not None,
         label_of_id=None if labels is None else read_labels(labels, max_bytes=max_bytes),
+        repeats=repeats,
     )
     source = read_source(path, max_bytes=max_bytes)
     if layout == "parquet" or (layout is None and source.data.startswith(PARQUET_MAGIC)):

@@ -10,7 +10,7 @@ nodes v_1 .. v_j and a record that holds it by the leaves a_1 .. a_j give the cl
 for otherwise the record publishes, for each i, a node between a_i and v_i, and these together are at
 most as frequent as v_1 .. v_j. The clauses are found as they are needed:
 
-1. `Search.seed`: the cut of a fast heuristic is the first incumbent.
+1. `Search.seed`: the best result of the fast heuristics is the first incumbent.
 2. `Search.step`: solve the integer program, ask the engine for the rare sets its solution would
    publish, lift them, find witnesses (`search.witnesses`), add their clauses. The rare sets are also
    repaired by suppression, which gives a valid incumbent each time.
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
-from ..errors import Infeasible, InternalError, TimeLimit, UsageError
+from ..errors import Infeasible, InternalError, ResourceLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity
 from ..progress import Watch
@@ -105,15 +105,16 @@ class Search:
         return Outcome(recoding, objective, figures, complete=objective.proven)
 
     def seed(self) -> None:
-        """Take the best of a few valid starts as the first incumbent."""
-        from . import apriori
+        """Take the best result of the fast heuristics as the first incumbent."""
+        from . import apriori, topdown
 
-        self.watch.tick("trim: first valid release")
-        try:
-            outcome = apriori.anonymize(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
+        for method in (apriori.anonymize, topdown.anonymize_rounds):
+            self.watch.tick("trim: first valid release")
+            try:
+                outcome = method(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
+            except (Infeasible, ResourceLimit):
+                continue
             self.offer(outcome.recoding.cut())
-        except (Infeasible, TimeLimit):
-            pass
 
     def offer(self, published: Ids) -> None:
         """Make a valid antichain the incumbent if it is the cheapest so far."""
