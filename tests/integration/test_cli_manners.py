@@ -94,7 +94,7 @@ def test_a_bug_is_called_a_bug(shell: Shell, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(
     ("raised", "code"),
-    [(MemoryError(), 6), (KeyboardInterrupt(), 130), (main_module.Terminated(), 143)],
+    [(MemoryError(), 6), (KeyboardInterrupt(), 130), (main_module.Terminated(15), 143)],
 )
 def test_other_ways_out(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: int

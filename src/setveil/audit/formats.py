@@ -185,7 +185,8 @@ def _read_table(text: str, data: Mapping[str, Any], file: str) -> Published:
                 key.append(cell)
                 continue
             if column["kind"] == "kept":
-                values = [cell]
+                # A blank cell is a value that was left out: io refuses blank cells in the input.
+                values = [cell] if cell else []
                 key.append(cell)
             else:
                 values = cell.split(column["separator"]) if cell else []

@@ -320,7 +320,7 @@ class Staging:
         try:
             undo = self._place(self.public, self.target)
         except BaseException:
-            if _belongs(self.private, self.target):
+            if self._is_in_place():
                 placed(self.target)
             else:
                 self._kept = ()
@@ -337,6 +337,13 @@ class Staging:
             raise
         self._kept = ()
         placed(self.target)
+
+    def _is_in_place(self) -> bool:
+        """Tell whether the folder that this run made lies at the destination."""
+        try:
+            return os.path.samestat(os.fstat(self._open[0]), self.target.lstat())
+        except OSError:
+            return False
 
     def _aside(self, target: Path) -> Path:
         return target.with_name(f".{target.name}{_ASIDE}{self._token}")

@@ -111,10 +111,8 @@ def _table_cannot(transactions: Transactions, layout: Layout, labels: Sequence[s
             return f"the label {shorten(label)} holds the separator {column.separator!r} of its column"
     for column, cells in cells_of_table(transactions, layout).items():
         if column.separator is None:
-            if any(len(cell) != 1 for cell in cells):
-                return (
-                    f"the column {shorten(column.name)} takes one value a record, no more and no less"
-                )
+            if any(len(cell) > 1 for cell in cells):
+                return f"the column {shorten(column.name)} takes one value a record, no more"
         elif len(column.separator) > 1 and any(
             cell and tuple(column.separator.join(cell).split(column.separator)) != cell
             for cell in cells

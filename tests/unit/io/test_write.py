@@ -78,11 +78,12 @@ def test_tables_that_do_not_fit() -> None:
     layout = Layout("table", columns=columns)
     for row, word in (
         (["sex=F", "drugs=a b"], "separator"),
-        (["drugs=a"], "one value"),
+        (["sex=F", "sex=M"], "one value"),
         (["sex=F", "age=3"], "no column"),
     ):
         assert word in str(cannot_hold(Transactions.from_rows([row]), layout))
-    assert cannot_hold(Transactions.from_rows([["sex=F x"]]), layout) is None
+    for row in (["sex=F x"], ["drugs=a"], []):
+        assert cannot_hold(Transactions.from_rows([row]), layout) is None
 
 
 def test_unused_labels_do_not_matter_and_unknown_formats_are_bugs() -> None:
