@@ -22,7 +22,7 @@ CASES: list[tuple[str, tuple[str, ...], int, str]] = [
     ("m of zero", (*TREE, "-k", "2", "-m", "0", *OUT), 2, "out of range"),
     *[
         (f"{letter} as {text!r}", (*TREE, *words, *OUT), 2, "plain digits")
-        for text in ("2.5", "1e1", "\uff12", "\u0663", "", " 7", "+5", "1_000", "0x10", "9" * 30, "two")
+        for text in ("2.5", "1e1", "\uff12", "\u0663", "", " 7", "+5", "1_000", "0x10", "9" * 30, "two", "05", "00")
         for letter, words in (("k", ("-k", text, "-m", "2")), ("m", ("-k", "2", "-m", text)))
     ],
     ("negative k", (*TREE, "-k", "-5", "-m", "2", *OUT), 2, ""),
@@ -33,6 +33,15 @@ CASES: list[tuple[str, tuple[str, ...], int, str]] = [
     ("unknown method", (*TREE, *KM, *OUT, "--method", "magic"), 2, "Known: auto, trim"),
     ("unknown cost", (*TREE, *KM, *OUT, "--cost", "joy"), 2, "Known: ncp, lm"),
     ("unknown guarantee", (*TREE, *KM, *OUT, "--guarantee", "dp"), 2, "Known: km, k, lm"),
+    ("format of a dry run", (*TREE, *KM, "--dry-run", "--format", "bogus"), 2, "unknown format"),
+    ("format of a table", (*TREE, *KM, *OUT, "--format", "table"), 2, "nothing else as a table"),
+    ("stdin twice", ("--hierarchy", "-", *KM, *OUT, "--weights", "-"), 2, "error[stdin-twice]"),
+    ("ids without a column", (*TREE, *KM, *OUT, "--id-policy", "error"), 2, "error[unused-option]"),
+    ("ids of baskets", (*TREE, *KM, *OUT, "--layout", "baskets", "--id-policy", "error"), 2, "no use"),
+    ("control delimiter", (*TREE, *KM, *OUT, "--delimiter", "\x01"), 2, "error[bad-delimiter]"),
+    ("delimiter of one-hot cells", (*TREE, *KM, *OUT, "--delimiter", "1"), 2, "error[bad-delimiter]"),
+    ("k above 2^31", (*TREE, "-k", "3000000000", "-m", "2", *OUT), 2, "plain digits"),
+    ("bytes above 2^62", (*TREE, *KM, *OUT, "--max-bytes", "5000000000000000000"), 2, "plain digits"),
     ("unknown format", (*TREE, *KM, *OUT, "--format", "xlsx"), 2, "unknown format"),
     ("unknown layout", (*TREE, *KM, *OUT, "--layout", "xlsx"), 2, ""),
     ("unknown policy", (*TREE, *KM, *OUT, "--unknown", "guess"), 2, "attach-to-root"),
@@ -65,7 +74,7 @@ CASES: list[tuple[str, tuple[str, ...], int, str]] = [
     ("sensitive file missing", (*TREE, "--l", "2", "-m", "1", "--sensitive", "@none", *OUT), 5, ""),
     ("time limit of zero", (*TREE, *KM, *OUT, "--time-limit", "0"), 2, "above 0"),
     ("time limit in words", (*TREE, *KM, *OUT, "--time-limit", "soon"), 2, "above 0"),
-    ("threads of zero", (*TREE, *KM, *OUT, "--threads", "0"), 2, "threads"),
+    ("threads of zero", (*TREE, *KM, *OUT, "--threads", "0"), 2, "Give for example 2"),
     (
         "time limit too short",
         (*TREE, *KM, *OUT, "--method", "aa", "--time-limit", "0.000001"),
@@ -210,3 +219,54 @@ def test_k_above_the_records_is_told_before_anything_else() -> None:
     data = sv.Transactions.from_rows([["ale"]])
     with pytest.raises(Infeasible, match="1 record"):
         sv.anonymize(data, sv.KmAnonymity(2, 1), hierarchy=None)
+
+
+@pytest.mark.parametrize(
+    "more", [("--max-bytes", "5000000000"), ("--method", "lra", "--memory", "8000000000")]
+)
+def test_bytes_beyond_two_gib_can_be_named(shell: Shell, more: tuple[str, ...]) -> None:
+    assert shell.anonymize(*more).code == 0
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+@pytest.mark.parametrize("epoch", ["abc", "", "-1", "1e9"])
+def test_a_date_that_is_none_is_told_first(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], epoch: str
+) -> None:
+    def read(*_: object, **__: object) -> None:
+        raise AssertionError("read before the environment was checked")
+
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    monkeypatch.setattr("setveil.cli.anonymize.read_data", read)
+    before = shell.names()
+    ran = shell.anonymize(*words)
+    assert ran.code == 2, ran.err
+    assert "SOURCE_DATE_EPOCH" in ran.err
+    assert shell.names() == before
+
+
+@pytest.mark.parametrize("method", ["vpa", "lra"])
+def test_the_time_limit_told_is_the_one_given(shell: Shell, method: str) -> None:
+    ran = shell.anonymize("--method", method, "--time-limit", "0.000001")
+    assert ran.code == 6, ran.err
+    assert "the time limit of 1e-06 s passed" in ran.err
+
+
+def test_a_share_of_the_time_tells_the_whole() -> None:
+    from setveil.errors import TimeLimit
+    from setveil.progress import Watch
+
+    watch = Watch(time_limit=5.0, started=-1e9)
+    for part in (watch.of_part(), watch.of_part(3).of_part(2)):
+        assert part.stop is watch.stop
+        with pytest.raises(TimeLimit, match="limit of 5 s"):
+            part.check_deadline()
+    assert Watch().of_part().time_limit is None
+    assert 0 < Watch(time_limit=60.0).of_part(2).remaining <= 30
+
+
+def test_a_format_that_cannot_hold_names_the_file(shell: Shell) -> None:
+    ran = shell.anonymize("--format", "fimi")
+    assert ran.code == 3, ran.err
+    assert "error[format-cannot-hold] out/data.dat: " in ran.err
+    assert "Choose another format" in ran.err

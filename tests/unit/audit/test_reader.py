@@ -89,7 +89,7 @@ def test_quoted_labels_are_read(tmp_path):
 
 
 labels = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=4
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), min_size=1, max_size=4
 )
 hostile_rows = st.lists(st.sets(labels, min_size=1, max_size=4).map(sorted), min_size=1).map(sorted)
 
@@ -103,8 +103,6 @@ def test_hostile_labels_come_back_from_quotes(rows, delimiter):
         return label
 
     text = "".join(delimiter.join(map(field, row)) + "\n" for row in rows)
-    if text.startswith("\ufeff"):
-        return
     about = {"format": "baskets", "delimiter": delimiter}
     assert rows_of(read_data(text.encode(), about, "data.csv")) == rows
 
@@ -133,7 +131,8 @@ def test_hostile_labels_come_back_from_parquet(rows):
     ],
 )
 def test_the_guarantee_comes_from_the_certificate(tmp_path, plain, guarantee, holds):
-    folder = write_folder(tmp_path / "r", guarantee=plain)
+    hierarchy = b"a\nb\nc d\n"  # a sensitive label is a tree of its own
+    folder = write_folder(tmp_path / "r", guarantee=plain, hierarchy=hierarchy)
     verdict = audit_folder(folder)
     assert verdict.guarantee == guarantee and verdict.holds is holds
 
@@ -176,7 +175,8 @@ def test_several_roots_need_a_reason(tmp_path):
     with pytest.raises(DataError, match="3 roots"):
         read_release(write_folder(folder, hierarchy=hierarchy))
     lm = {"model": "lm", "l": 2, "m": 1, "sensitive": ["a"]}
-    assert read_release(write_folder(folder, hierarchy=hierarchy, guarantee=lm))
+    apart = b"a;a\nb;B\nc d;C\n"
+    assert read_release(write_folder(folder, hierarchy=apart, guarantee=lm))
     assert read_release(write_folder(folder, hierarchy=b"a\nb\nc d\n"))
 
 

@@ -217,7 +217,8 @@ def test_the_command_leaves_with_the_right_code(tmp_path, capsys):
     assert "error[file]" in capsys.readouterr().err
     (good / "x").touch()
     assert main([str(good), "--json"]) == 3
-    assert json.loads(capsys.readouterr().out)["errors"][0]["code"] == "spare-file"
+    told = json.loads(capsys.readouterr().out)["error"]
+    assert told["exit_code"] == 3 and told["problems"][0]["code"] == "spare-file"
     assert main([str(bad), "--witnesses", "-1"]) == 2
     with pytest.raises(SystemExit) as left:
         main(["--mode", "x"])
