@@ -217,13 +217,20 @@ def exit_codes_page() -> str:
         (kind.exit_code, f"`{kind.__name__}`", inspect.cleandoc(kind.__doc__ or ""))
         for kind in _error_kinds(errors.SetveilError)
     ]
-    rows += [(141, "", "whoever read the output has gone"), (143, "", "terminated by the system")]
+    rows += [
+        (129, "", "the terminal has gone"),
+        (130, "", "interrupted (Ctrl-C)"),
+        (141, "", "whoever read the output has gone"),
+        (143, "", "terminated by the system"),
+    ]
     ranked = sorted(rows, key=lambda row: int(str(row[0])))
     return (
         f"{MADE}\n# Exit codes\n\n{table(('code', 'exception', 'meaning'), ranked)}\n"
         "A message reads `error[code] file:line: what is wrong. What to do.` All faults of a file are "
-        "told at once,\nthe first twenty of a kind. After an error nothing has been published. With "
-        "`--json` the same\nstands on stdout as an object with `error`, `exit_code` and `problems`.\n"
+        "told at once,\nthe first twenty of a kind. The last line says what is on the disk: "
+        "`Nothing was written.`, or that\nthe release is in place and only the result could not be "
+        "printed. With `--json` the same\nstands on stdout as an object with `error`, `exit_code` and "
+        "`problems`.\n"
     )
 
 

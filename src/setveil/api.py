@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import DataError, InternalError, UsageError
+from .errors import DataError, HierarchyError, InternalError, UsageError
 from .job import Job
 from .model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from .model.hierarchy import Hierarchy
@@ -182,6 +182,7 @@ def publish(
     check_environment()
     layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
     published = published_paths(release)
+    _refuse_labels(published)
     if csv_safe:
         format_notices += _told_of_formulas(published)
     notices = (*release.notices, *format_notices, *check_destination(path, force=force))
@@ -323,6 +324,18 @@ def publishing_layout(
         )
     labelled = ", with labels column=value" if table else ""
     return fallback, (f"published as JSON lines{labelled}: {what}",)
+
+
+def _refuse_labels(paths: list[tuple[str, ...]]) -> None:
+    """Refuse categories that no file can hold; those of a hierarchy made in Python may be such."""
+    from .io.draft import label_fault
+
+    for label in sorted({label for path in paths for label in path}):
+        fault = label_fault(label)
+        if fault is not None:
+            raise HierarchyError(
+                f"a label of the hierarchy, {label[:40]!a}, is {fault[1]}", fault[2], code=fault[0]
+            )
 
 
 def _told_of_formulas(paths: list[tuple[str, ...]]) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ BAD = [
     Bad(41, "json lines", b'["a","b"]\n["c"]\n', (("bad-json", 2),)),
     Bad(41, "json comma", b'{"T": ["a",]}', (("bad-json", 1),)),
     Bad(8, "json surrogate", b'{"T": ["a", "\\ud800"]}', (("surrogate", 1),)),
+    Bad(5, "json zero", b'{"T": ["a",\n"b\\u0000"]}', (("odd-character", 2),)),
+    Bad(2, "json byte order mark", b'{"T\\ufeff": ["a"]}', (("odd-character", 1),)),
     Bad(39, "json string as child", b'{"T": {"A": "a"}}', (("bad-node", 1),)),
     Bad(39, "json foreign key", b'{"label": "T", "size": [], "children": []}', (("unknown-key", 1),)),
     Bad(42, "gzip cut off", gzip.compress(b"a;A;*\n" * 99)[:-9], (("gzip-truncated", None),),

@@ -22,9 +22,25 @@ CASES: list[tuple[str, tuple[str, ...], int, str]] = [
     ("m of zero", (*TREE, "-k", "2", "-m", "0", *OUT), 2, "out of range"),
     *[
         (f"{letter} as {text!r}", (*TREE, *words, *OUT), 2, "plain digits")
-        for text in ("2.5", "1e1", "\uff12", "\u0663", "", " 7", "+5", "1_000", "0x10", "9" * 30, "two", "05", "00")
+        for text in (
+            "2.5",
+            "1e1",
+            "\uff12",
+            "\u0663",
+            "",
+            " 7",
+            "+5",
+            "1_000",
+            "0x10",
+            "9" * 30,
+            "two",
+            "05",
+            "00",
+        )
         for letter, words in (("k", ("-k", text, "-m", "2")), ("m", ("-k", "2", "-m", text)))
     ],
+    ("k with a zero before it", (*TREE, "-k", "05", "-m", "2", *OUT), 2, "without leading zeros"),
+    ("m with a zero before it", (*TREE, "-k", "2", "-m", "02", *OUT), 2, "without leading zeros"),
     ("negative k", (*TREE, "-k", "-5", "-m", "2", *OUT), 2, ""),
     ("no k", (*TREE, "-m", "2", *OUT), 2, "-k is missing"),
     ("no m", (*TREE, "-k", "2", *OUT), 2, "-m is missing"),

@@ -143,6 +143,8 @@ class _Reader:
             self.refuse("bad-json", f"broken string: {error.msg}.", "Correct the JSON.", error.pos)
         if _SURROGATE.search(value):
             self.refuse("surrogate", "a lone surrogate in a label.", "Remove it.", place)
+        if "\0" in value or "\ufeff" in value:
+            self.refuse("odd-character", "a zero character or U+FEFF in a label.", "Remove it.", place)
         return _Text(value, place), end
 
     def _key(self, box: _Box, place: int) -> int:

@@ -55,6 +55,12 @@ class TableOptions:
                 raise UsageError(
                     f"column {shorten(name)} is given two roles.", "Give it one.", code="two-roles"
                 )
+            if label_fault(name) is not None:
+                raise UsageError(
+                    f"the column name {shorten(name)} is empty or holds what no file can hold.",
+                    "Rename the column.",
+                    code="bad-column-name",
+                )
             if "=" in name:
                 raise UsageError(
                     f"the column name {shorten(name)} holds '=', which ends column names in labels.",
