@@ -60,13 +60,13 @@ def auto_picture() -> str:
         860,
         250,
         title="auto: which method, and why",
-        description="A short decision: time, suppression, hierarchy.",
+        description="A short decision: suppression, and whether costs are small enough.",
     )
     sheet.heading(24, 34, "What auto asks, in this order")
     rows = (
-        ("May an exact search outlast the time limit?", "aa", "a fast cut, without a bound"),
         ("May rare items be left out?", "trim", "loses least; with or without a hierarchy"),
         ("Otherwise", "optimal", "the best cut, nothing left out"),
+        ("Costs too large for the solver?", "mhghs, aa", "the fast methods alone, without a bound"),
     )
     for place, (question, key, why) in enumerate(rows):
         y = 66 + 50 * place
@@ -74,7 +74,7 @@ def auto_picture() -> str:
         sheet.line(354, y + 15, 404, y + 15, colour=MUTED, arrow=True)
         sheet.label_box(410, y, 96, 30, key, CHOSEN)
         sheet.text(522, y + 20, why, size=13)
-    choice = auto.choose(ENGINE, GOAL, suppression=True, remaining=float("inf"))
+    choice = auto.choose(ENGINE, suppression=True)
     sheet.box(24, 208, 700, 30, REMARK)
     sheet.lines(
         38, 228, [f"For the example of Liu and Wang: {choice.key}, as {choice.why}."], colour=INK

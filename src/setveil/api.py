@@ -84,8 +84,8 @@ def anonymize(
     >>> list(release.published.rows())
     [('alcohol', 'milk'), ('alcohol', 'milk'), ('milk',)]
     """
-    if watch is not None and time_limit is not None and watch.time_limit is None:
-        watch.time_limit = time_limit
+    if watch is not None and time_limit is not None:
+        watch = watch.within(time_limit)
     job = Job(
         guarantee=_guarantee(guarantee),
         method=method,

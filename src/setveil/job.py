@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,10 @@ from .model.transactions import Rows, Transactions, bind
 from .progress import Watch
 from .registry import MethodRecord, default_method, method
 from .release.release import ObjectiveValue, Release, Seal
+
+if TYPE_CHECKING:
+    from .engines.base import Engine
+    from .methods.outcome import Outcome
 
 MOST_SETS = {2: 10**11, 3: 10**13}
 """Above this many sets of so many items inside records no method can look at them; refused at once.
@@ -72,6 +76,8 @@ class Job:
             "unknown": self.unknown,
             "options": dict(self.options),
         }
+        if self.weights:
+            plain["weights"] = {label: str(weight) for label, weight in self.weights.items()}
         if self.time_limit is not None:
             plain["time_limit"] = self.time_limit
         if self.threads is not None:
@@ -116,6 +122,7 @@ class Job:
         ordered = _in_fixed_order(transactions)
         restricted, rows = bind(ordered, fitted)
         cost = make_cost(self.cost, restricted, weights=weights)
+        cost.check_size(np.bincount(rows.leaves, minlength=restricted.n_leaves))
         return Prepared(
             job=replace(self, method=record.key, options=options),
             effective=guarantee,
@@ -172,10 +179,7 @@ class Prepared:
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)
         engine = LocalEngine(self.hierarchy, self.rows, threads=self.job.threads)
-        own = {"threads": self.job.threads} if self.job.record.takes_threads else {}
-        outcome = self.job.record.load()(
-            engine, self.effective, cost=self.cost, watch=watch, **own, **self.job.options
-        )
+        outcome = self.ask(engine, self.effective, watch)
         watch.tick("publishing", None)
         recoding = outcome.recoding
         published = engine.publish(recoding)
@@ -186,7 +190,12 @@ class Prepared:
         chosen = str(outcome.figures.get("chosen", self.job.record.key))
         if chosen != self.job.record.key:
             notices += (f"{self.job.record.key} chose {chosen}: {outcome.figures['why']}.",)
-        if not outcome.complete:
+        if "patience" in outcome.figures:
+            notices += (
+                f"stopped after {outcome.figures['patience']:g} s without a proof: it is valid, "
+                "and another run may differ; --time-limit gives it more.",
+            )
+        elif not outcome.complete:
             notices += ("the time limit cut the run: the result is valid, and another run may differ.",)
         nodes = published_nodes(recoding, self.rows)
         suppressed = self.rows.leaves[nodes < 0]
@@ -223,6 +232,14 @@ class Prepared:
             dropped=tuple(dropped.tolist()),
         )
 
+    def ask(self, engine: Engine, guarantee: Guarantee, watch: Watch, **more: object) -> Outcome:
+        """Ask the job's method for a recoding that meets `guarantee`."""
+        own = {"threads": self.job.threads} if self.job.record.takes_threads else {}
+        outcome: Outcome = self.job.record.load()(
+            engine, guarantee, cost=self.cost, watch=watch, **own, **self.job.options, **more
+        )
+        return outcome
+
     def _promise(self) -> Guarantee:
         """Return the guarantee asked for, its sensitive items cut to those that occur."""
         asked = self.job.guarantee
@@ -232,7 +249,7 @@ class Prepared:
             return replace(asked, private=self.effective.private)
         return asked
 
-    def _objective(self, outcome: Any) -> ObjectiveValue | None:
+    def _objective(self, outcome: Outcome) -> ObjectiveValue | None:
         objective = outcome.objective
         if objective is None:
             return None
@@ -247,7 +264,7 @@ class Prepared:
 
 def job_from_dict(plain: Mapping[str, object]) -> Job:
     """Return the job that `Job.as_dict` described; unknown keys are refused."""
-    known = {"guarantee", "method", "cost", "unknown", "options", "time_limit", "threads"}
+    known = {"guarantee", "method", "cost", "unknown", "options", "time_limit", "threads", "weights"}
     strange = sorted(set(plain) - known)
     if strange:
         raise UsageError(
@@ -259,7 +276,16 @@ def job_from_dict(plain: Mapping[str, object]) -> Job:
     rest: dict[str, Any] = {
         name: value for name, value in plain.items() if name not in ("guarantee", "options")
     }
+    if isinstance(rest.get("weights"), Mapping):
+        rest["weights"] = {label: _weight(value) for label, value in rest["weights"].items()}
     return Job(guarantee_from_dict(guarantee), options=dict(options), **rest)
+
+
+def _weight(value: object) -> Fraction:
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError) as error:
+        raise UsageError(f"the weight {str(value)[:40]!r} is no number.") from error
 
 
 def job_from_toml(text: str) -> Job:

@@ -45,6 +45,10 @@ class Watch:
         if self.listener is not None:
             self.listener(stage, share)
 
+    def within(self, time_limit: float) -> Watch:
+        """Return a watch with the same listener and switch, and no more than this many seconds."""
+        return Watch(self.listener, min(time_limit, self.remaining), stop=self.stop)
+
     def cancel(self) -> None:
         """Ask the work to stop at its next tick; callable from any thread."""
         self.stop.set()

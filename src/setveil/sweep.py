@@ -117,8 +117,9 @@ def sweep(
     if not grid:
         raise UsageError("a sweep needs at least one k and one m.")
     shared: dict[str, Any] = {"pool": ClausePool(), "seed": False} if method == "optimal" else {}
-    weakest = Job(grid[0], method=method, cost=cost, threads=threads, options=options)
-    prepared = weakest.prepare(transactions, hierarchy)
+    # The weakest promise there is: a point that asks for too much becomes a row, not an error.
+    job = Job(KmAnonymity(2, grid[-1].m), method=method, cost=cost, threads=threads, options=options)
+    prepared = job.prepare(transactions, hierarchy)
     engine = LocalEngine(prepared.hierarchy, prepared.rows, threads=threads)
     points: list[SweepPoint] = []
     for number, guarantee in enumerate(grid):
@@ -142,14 +143,9 @@ def _point(
 ) -> SweepPoint:
     from .measure.scores import mean_unit_cost
 
-    outcome = prepared.job.record.load()(
-        engine,
-        guarantee,
-        cost=prepared.cost,
-        watch=watch,
-        **shared,
-        **prepared.job.options,
-    )
+    longest = int(np.diff(engine.rows().indptr).max(initial=1))
+    effective = KmAnonymity(guarantee.k, min(guarantee.m, longest))
+    outcome = prepared.ask(engine, effective, watch, **shared)
     objective = outcome.objective
     bound = None
     if objective is not None and objective.bound is not None:

@@ -1,8 +1,9 @@
 """The default: the best method of ours for the case, and why (`choose`).
 
 Generalization and suppression together (`trim`) lose least; where suppression is not wanted, `optimal`
-does. Both prove their results and can take long to close the last of the gap, so without a time limit
-they get `PATIENT_SECONDS`; with one that the estimate exceeds, `aa` is asked instead.
+does. Both start from the results of the fast heuristics and return the best they have when time is
+short, so no faster method is needed beside them; but where costs are too large for an exact solver the
+heuristics serve alone. Without a time limit a proof is waited for `PATIENT_SECONDS`.
 """
 
 from __future__ import annotations
@@ -11,19 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..engines.base import Engine
-from ..errors import UsageError
+from ..errors import ResourceLimit, TimeLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity
 from ..progress import Watch
-from . import apriori, optimal, trim
+from . import apriori, optimal, topdown, trim
 from .outcome import Outcome
 
 PATIENT_SECONDS = 120.0
 """How long a proof is waited for where no time limit is given."""
-SECONDS_PER_OCCURRENCE = 6e-6
-"""About what the exact methods took on the data of the benchmarks; it doubles with each m above 3."""
 METHODS: dict[str, Callable[..., Outcome]] = {
     "aa": apriori.anonymize,
+    "mhghs": topdown.anonymize_rounds,
     "optimal": optimal.anonymize,
     "trim": trim.anonymize,
 }
@@ -37,18 +37,13 @@ class Choice:
     why: str
 
 
-def choose(engine: Engine, guarantee: KmAnonymity, *, suppression: bool, remaining: float) -> Choice:
-    """Return the method for the case; `remaining` is the time limit in seconds, or infinity."""
-    can_generalize = len(engine.hierarchy) > engine.hierarchy.n_leaves
-    estimate = SECONDS_PER_OCCURRENCE * int(engine.item_counts().sum()) * 2 ** max(0, guarantee.m - 3)
-    if can_generalize and estimate > remaining:
-        why = f"an exact search may take {estimate:.0f} s, more than the time limit"
-        return Choice("aa", why)
-    if suppression and not can_generalize:
+def choose(engine: Engine, *, suppression: bool) -> Choice:
+    """Return the method for the case."""
+    if not suppression:
+        return Choice("optimal", "suppression was not wanted")
+    if len(engine.hierarchy) == engine.hierarchy.n_leaves:
         return Choice("trim", "there is no hierarchy, so rare items can only be left out")
-    if suppression:
-        return Choice("trim", "leaving a little out keeps more than generalizing alone")
-    return Choice("optimal", "suppression was not wanted")
+    return Choice("trim", "leaving a little out keeps more than generalizing alone")
 
 
 def anonymize(
@@ -62,9 +57,19 @@ def anonymize(
     """Return what the chosen method returns; ``figures["chosen"]`` and ``["why"]`` say which."""
     if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
         raise UsageError("auto chooses among the methods for k^m-anonymity.", "Name a method.")
-    choice = choose(engine, guarantee, suppression=suppression, remaining=watch.remaining)
+    patient = watch
     if watch.time_limit is None:
-        watch = Watch(watch.listener, PATIENT_SECONDS, stop=watch.stop)
-    outcome = METHODS[choice.key](engine, guarantee, cost=cost, watch=watch)
-    told = {"chosen": choice.key, "why": choice.why}
+        patient = Watch(watch.listener, PATIENT_SECONDS, stop=watch.stop)
+    choice = choose(engine, suppression=suppression)
+    try:
+        outcome = METHODS[choice.key](engine, guarantee, cost=cost, watch=patient)
+    except TimeLimit:
+        raise
+    except ResourceLimit:
+        why = "the costs are too large for an exact search"
+        choice = Choice("mhghs" if suppression else "aa", why)
+        outcome = METHODS[choice.key](engine, guarantee, cost=cost, watch=watch)
+    told: dict[str, int | float | str] = {"chosen": choice.key, "why": choice.why}
+    if not outcome.complete and watch.time_limit is None:
+        told["patience"] = PATIENT_SECONDS
     return replace(outcome, figures={**outcome.figures, **told})

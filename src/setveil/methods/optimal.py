@@ -5,15 +5,16 @@ see `search.clauses` and `search.cut_model`, and docs/methods/optimal.md for the
 found as they are needed:
 
 1. `Search.seed`: a heuristic cut (aa) is the first incumbent, so that there is always a valid result.
-2. `Search.relax`: solve the LP, read off the cut of what is surely generalized, ask the engine for
-   the rare itemsets it would publish, lift them (`search.lifting`), add their clauses; until the
-   bound stands still.
+2. `Search.relax`: solve the LP and round its solution to a coarse cut (what is at least half
+   generalized), then to a fine one (what surely is); ask the engine for the rare itemsets they would
+   publish, lift them (`search.lifting`), add the clauses that the solution breaks most; until the
+   bound stands still. The bound is recomputed in integers.
 3. `Search.settle`: the same with the integer program, until its cut publishes nothing rare. Its exact
-   cost then equals the bound: it is optimal.
+   cost then equals the bound, which here is the solver's, to less than one unit of cost.
 
-At any time the bound is a certified lower bound on the loss and the incumbent a valid cut; a time
-limit returns both. Rare sets are kept with their supports (`ClausePool`): one forbids the same cuts
-for every larger k and m, so that a sweep is nearly free after its first point.
+At any time there is a lower bound on the loss, and from the seed on a valid cut; a time limit returns
+both. Clauses are kept with the support and size of their sets (`ClausePool`): one holds for every
+larger k and m, so that a sweep is nearly free after its first point.
 
 Negative knowledge and l^m-diversity are not monotone; their clauses are weaker and stay exact.
 """
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
-from ..errors import Infeasible, SetveilError, TimeLimit, UsageError
+from ..errors import Infeasible, InternalError, TimeLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.hierarchy import Hierarchy
@@ -45,6 +46,9 @@ FEWEST_JOINING, JOINING_PER_COLUMN = 500, 3
 FINER = 10
 """How many times more are asked of a fine cut, of which the most useful are kept."""
 HALF, SURE = 0.4999, 0.999
+"""Where an LP value counts as 1: just below one half, for halves are frequent; and nearly 1."""
+SIGNED_PER_ROUND = 200
+"""Clauses of negative knowledge are dear to make, so they are asked for in small portions."""
 
 Ids = NDArray[np.int32]
 
@@ -111,9 +115,10 @@ class Search:
         self.pool = pool
         self.model = CutModel(engine.hierarchy, cost, engine.item_counts())
         self.monotone = isinstance(guarantee, KmAnonymity) and not guarantee.negative
-        # Wide clauses of negative knowledge are dear to make, so they are asked for in small portions.
         signed = isinstance(guarantee, KmAnonymity) and guarantee.negative
-        self.per_round = 200 if signed else max(FEWEST_PER_ROUND, PER_COLUMN * self.model.n_columns)
+        self.per_round = (
+            SIGNED_PER_ROUND if signed else max(FEWEST_PER_ROUND, PER_COLUMN * self.model.n_columns)
+        )
         self.joining = max(FEWEST_JOINING, JOINING_PER_COLUMN * self.model.n_columns)
         self.bound = 0
         self.best: NDArray[np.bool_] | None = None
@@ -168,7 +173,9 @@ class Search:
         """
         still = 0
         while not self.is_proven() and still < PATIENCE and not self.watch.expired:
-            relaxed = self.model.solve_relaxed()
+            relaxed = self.model.solve_relaxed(self.watch)
+            if relaxed is None:
+                return
             still = still + 1 if relaxed.bound <= self.bound else 0
             self.bound = max(self.bound, relaxed.bound)
             self.report("optimal: raising the bound")
@@ -205,7 +212,7 @@ class Search:
                 # The solver's absolute gap is below one and costs are integers.
                 self.bound = max(self.bound, self.model.exact_cost(generalized))
             elif not self.model.add(self.clauses_against(found)):
-                raise SetveilError("the search repeats itself.")
+                raise InternalError("the search repeats itself.")
 
     def violations(self, generalized: NDArray[np.bool_], limit: int) -> Violations:
         """Return what the cut would publish against the guarantee."""

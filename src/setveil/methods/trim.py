@@ -11,13 +11,13 @@ for otherwise the record publishes, for each i, a node between a_i and v_i, and 
 most as frequent as v_1 .. v_j. The clauses are found as they are needed:
 
 1. `Search.seed`: the best result of the fast heuristics is the first incumbent.
-2. `Search.step`: solve the integer program, ask the engine for the rare sets its solution would
-   publish, lift them, find witnesses (`search.witnesses`), add their clauses. The rare sets are also
-   repaired by suppression, which gives a valid incumbent each time.
-3. When a solution publishes nothing rare, its cost equals the bound: it is optimal.
-
-Early rounds are solved roughly: their solutions only serve to find clauses. The bound is the solver's
-own, valid whatever clauses are still missing.
+2. `Search.relax`: solve the LP, read several antichains off its solution, ask the engine for the rare
+   sets they would publish, lift them, find witnesses (`search.witnesses`) and add the clauses that
+   the solution breaks most. Antichains with few rare sets are repaired by leaving labels out
+   (`search.suppression`), which gives incumbents. The bound is recomputed in integers.
+3. `Search.step`: the same with the integer program, solved roughly at first, since early solutions only
+   serve to find clauses. When an exactly solved one publishes nothing rare it is optimal; its bound is
+   the solver's, to less than one unit of cost.
 """
 
 from __future__ import annotations
@@ -82,8 +82,7 @@ class Search:
         counts = engine.item_counts()
         hierarchy = engine.hierarchy
         self.model = CutModel(hierarchy, cost, counts, suppressing=True)
-        running = np.concatenate([[0], np.cumsum(cost.weighted_counts(counts))])
-        whole_by_node = (running[hierarchy.end_leaf] - running[hierarchy.first_leaf]) * cost.scale
+        whole_by_node = cost.whole_by_node(hierarchy, counts)
         self.loss_by_node = whole_by_node - cost.weight_by_node(hierarchy, counts)
         self.bound = 0
         self.best: Chosen = np.zeros(self.model.n_columns, dtype=bool)
@@ -143,7 +142,9 @@ class Search:
         """
         slow = 0
         while self.best_cost > self.bound and slow < PATIENCE and not self.watch.expired:
-            relaxed = self.model.solve_relaxed()
+            relaxed = self.model.solve_relaxed(self.watch)
+            if relaxed is None:
+                return
             slow = slow + 1 if relaxed.bound < (1 + SLOW) * self.bound else 0
             self.bound = max(self.bound, min(relaxed.bound, self.best_cost))
             self.watch.tick("trim: raising the bound", min(1.0, self.bound / max(self.best_cost, 1)))

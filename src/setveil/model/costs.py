@@ -22,12 +22,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
+from ..errors import ResourceLimit, UsageError
 from .hierarchy import Hierarchy
 
 Integers = NDArray[np.int64]
 
 COST_NAMES = ("ncp", "lm")
+LARGEST_SUM = 2**62
+"""Sums of costs stay below this, well inside int64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +45,33 @@ class Cost:
         """Return occurrences times importance, by leaf."""
         return count_by_leaf * self.importance_by_leaf
 
+    def check_size(self, count_by_leaf: Integers) -> None:
+        """Raise `ResourceLimit` where sums of costs would leave the range of exact integers."""
+        largest = self.scale * sum(
+            count * importance
+            for count, importance in zip(
+                count_by_leaf.tolist(), self.importance_by_leaf.tolist(), strict=True
+            )
+        )
+        if largest >= LARGEST_SUM:
+            raise ResourceLimit(
+                "the costs of these data with these weights are too large to be added exactly.",
+                "Use coarser weights, or columns with fewer values.",
+                code="costs-too-large",
+            )
+
+    def whole_by_node(self, hierarchy: Hierarchy, count_by_leaf: Integers) -> Integers:
+        """Return the integer cost of losing all leaves under each node."""
+        return self._under(hierarchy, count_by_leaf) * self.scale
+
     def weight_by_node(self, hierarchy: Hierarchy, count_by_leaf: Integers) -> Integers:
         """Return the integer cost of publishing all leaves under each node as that node."""
+        return self._under(hierarchy, count_by_leaf) * self.unit_by_node
+
+    def _under(self, hierarchy: Hierarchy, count_by_leaf: Integers) -> Integers:
         running = np.zeros(hierarchy.n_leaves + 1, dtype=np.int64)
         np.cumsum(self.weighted_counts(count_by_leaf), out=running[1:])
-        below = running[hierarchy.end_leaf] - running[hierarchy.first_leaf]
-        return below * self.unit_by_node
+        return running[hierarchy.end_leaf] - running[hierarchy.first_leaf]
 
     def whole(self, count_by_leaf: Integers) -> int:
         """Return the integer cost of losing everything."""
@@ -77,6 +100,12 @@ def make_cost(
         own, tree = own - 1, np.maximum(tree - 1, 1)
     # Trees of different sizes get one denominator, so that integers stay comparable.
     scale = math.lcm(*(int(size) for size in np.unique(tree))) if len(tree) else 1
+    if scale >= LARGEST_SUM // (int(own.max(initial=0)) + 1):
+        raise ResourceLimit(
+            "the columns' numbers of values have no common denominator of a usable size.",
+            "Keep fewer columns.",
+            code="costs-too-large",
+        )
     unit = own * np.array([scale // int(size) for size in tree], dtype=np.int64)
     unit[hierarchy.leaf_count == 1] = 0
     importance = np.ones(hierarchy.n_leaves, dtype=np.int64)

@@ -1,9 +1,10 @@
-"""What every valid cut must obey, as clauses over "is generalized strictly below or at this node".
+"""What every valid choice must obey, as clauses over "the leaves here are published at p or above".
 
-Let z_p = 1 for an inner node p when the cut lies at p or above it. A clause is a disjunction: some z of
-`plus` is 1, or some z of `minus` is 0. A rare set of nodes gives the clause of its parents: a valid cut
-generalizes at least one of them strictly (see docs/methods/optimal.md for the proof). A root has no
-parent, so a rare set of roots gives the empty clause: nothing satisfies it.
+Let z_p = 1 for an inner node p when that is so, and z_a = 1 for a leaf that is published at all. A
+clause is a disjunction: some z of `plus` is 1, or some z of `minus` is 0. A rare set of nodes gives the
+clause of its parents: a valid cut generalizes at least one of them strictly (docs/methods/optimal.md
+has the proof). A root has no parent, so a rare set of roots gives the empty clause, which nothing
+satisfies.
 """
 
 from __future__ import annotations
@@ -35,17 +36,6 @@ def lowest(hierarchy: Hierarchy, nodes: Iterable[int]) -> tuple[int, ...]:
         for node in distinct
         if not any(other != node and hierarchy.covers(node, other) for other in distinct)
     )
-
-
-def clause_of_rare(hierarchy: Hierarchy, nodes: Sequence[int]) -> Clause:
-    """Return the clause of a rare set of nodes: one of their parents is generalized.
-
-    >>> toy = Hierarchy.from_parents({"a": "A", "b": "A", "c": "T", "A": "T", "T": None})
-    >>> clause_of_rare(toy, [0, 2])  # the parents are A and T; T would imply A
-    Clause(plus=(3,), minus=())
-    """
-    parents = (int(hierarchy.parent[node]) for node in nodes if node >= 0)
-    return Clause(lowest(hierarchy, (parent for parent in parents if parent >= 0)))
 
 
 def lowest_parents(hierarchy: Hierarchy, sets: NodeSets) -> NodeSets:

@@ -4,9 +4,9 @@ One column z_u a node, precedence z_p <= z_c for every child c, one row a clause
 z_p = 1 says that the leaves under p are published at p or above it. Where suppressing is allowed the
 leaves have columns too, and z_a = 1 says that leaf a is published at all; otherwise they all are.
 
-Costs are integers, so bounds can be certified: an LP bound is recomputed from the rounded duals in
-integers (any non-negative duals give a valid bound, whatever the solver's tolerances), and the integer
-program is solved to an absolute gap below one.
+Costs are integers. An LP bound is recomputed from the rounded duals in integers: any non-negative duals
+give a valid bound, whatever the solver's tolerances. The bound of the integer program is the solver's
+own, and it is solved to an absolute gap below one.
 """
 
 from __future__ import annotations
@@ -159,18 +159,17 @@ class CutModel:
         order = order[reached[order] < 1.0 - MARGIN][:most]
         return as_clauses(plus[order], None if minus is None else minus[order])
 
-    def solve_relaxed(self) -> Relaxed:
-        """Solve the LP relaxation from the last basis."""
+    def solve_relaxed(self, watch: Watch) -> Relaxed | None:
+        """Solve the LP relaxation from the last basis; None if time ran out."""
         if not self.n_columns:
             return Relaxed(np.empty(0), self.offset)
         solver = self._solver
         if self._integral:
             self._set_integrality(highspy.HighsVarType.kContinuous)
             self._integral = False
-        solver.run()
-        status = solver.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
-            raise _no_cut()
+        status = self._run(watch)
+        if status is None:
+            return None
         if status != highspy.HighsModelStatus.kOptimal:
             raise InternalError(f"the LP solver stopped with {solver.modelStatusToString(status)}.")
         solution = solver.getSolution()
@@ -217,6 +216,18 @@ class CutModel:
             start.col_value = incumbent.tolist()
             solver.setSolution(start)
         solver.setOptionValue("mip_abs_gap", gap + 0.9)
+        status = self._run(watch)
+        dual = solver.getInfo().mip_dual_bound
+        bound = max(0, self.offset + int(np.ceil(dual - 1e-4))) if np.isfinite(dual) else 0
+        if status == highspy.HighsModelStatus.kOptimal:
+            return np.array(solver.getSolution().col_value), bound
+        if status is None:
+            return None, bound
+        raise InternalError(f"the MIP solver stopped with {solver.modelStatusToString(status)}.")
+
+    def _run(self, watch: Watch) -> highspy.HighsModelStatus | None:
+        """Run the solver within the time limit; None where it or a request to stop cut the run."""
+        solver = self._solver
         limit = watch.remaining
         solver.setOptionValue(
             "time_limit",
@@ -227,22 +238,19 @@ class CutModel:
             if watch.stop.is_set() or watch.expired:
                 event.interrupt()
 
-        solver.cbMipInterrupt.subscribe(stop_when_asked)
+        callback = solver.cbMipInterrupt if self._integral else solver.cbSimplexInterrupt
+        callback.subscribe(stop_when_asked)
         try:
             solver.run()
         finally:
-            solver.cbMipInterrupt.unsubscribe(stop_when_asked)
+            callback.unsubscribe(stop_when_asked)
         watch.tick("solving")
         status = solver.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
             raise _no_cut()
-        dual = solver.getInfo().mip_dual_bound
-        bound = max(0, self.offset + int(np.ceil(dual - 1e-4))) if np.isfinite(dual) else 0
-        if status == highspy.HighsModelStatus.kOptimal:
-            return np.array(solver.getSolution().col_value), bound
-        if watch.expired or status == highspy.HighsModelStatus.kTimeLimit:
-            return None, bound
-        raise InternalError(f"the MIP solver stopped with {solver.modelStatusToString(status)}.")
+        if status != highspy.HighsModelStatus.kOptimal and watch.expired:
+            return None
+        return status
 
     def _set_integrality(self, kind: highspy.HighsVarType) -> None:
         n = self.n_columns

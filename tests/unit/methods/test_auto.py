@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import numpy as np
 import pytest
 
 from setveil.api import anonymize
@@ -24,13 +27,9 @@ def engine() -> LocalEngine:
     return LocalEngine.of(*toy())
 
 
-@pytest.mark.parametrize(
-    ("suppression", "time_limit", "key"),
-    [(True, None, "trim"), (False, None, "optimal"), (True, 3600.0, "trim"), (True, 1e-9, "aa")],
-)
-def test_choice(suppression: bool, time_limit: float | None, key: str) -> None:
-    remaining = float("inf") if time_limit is None else time_limit
-    choice = auto.choose(engine(), PROMISE, suppression=suppression, remaining=remaining)
+@pytest.mark.parametrize(("suppression", "key"), [(True, "trim"), (False, "optimal")])
+def test_choice(suppression: bool, key: str) -> None:
+    choice = auto.choose(engine(), suppression=suppression)
     assert choice.key == key
     assert choice.why
 
@@ -46,12 +45,31 @@ def test_result_is_the_methods_own(suppression: bool, key: str) -> None:
     assert mine.recoding.cut().tolist() == own.recoding.cut().tolist()
 
 
-def test_a_large_m_is_estimated_higher() -> None:
-    data = engine()
-    seconds = auto.SECONDS_PER_OCCURRENCE * int(data.item_counts().sum())
-    for m, key in ((3, "trim"), (5, "aa")):
-        choice = auto.choose(data, KmAnonymity(2, m), suppression=True, remaining=2 * seconds)
-        assert choice.key == key
+@pytest.mark.parametrize(("suppression", "key"), [(True, "mhghs"), (False, "aa")])
+def test_costs_too_large_for_the_solver(suppression: bool, key: str) -> None:
+    data, tree = toy()
+    weights = {"a1": Fraction(999_999_999_999, 10**6), "a2": Fraction(1, 10**6)}
+    rows = [row for row in data.rows() for _ in range(3_000)]
+    release = anonymize(
+        Transactions.from_rows(rows),
+        KmAnonymity(3_001, 2),
+        hierarchy=tree,
+        weights=weights,
+        suppression=suppression,
+    )
+    assert release.method == key
+    assert any("too large for an exact search" in notice for notice in release.notices)
+
+
+def test_patience_ends_with_a_valid_release_and_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "PATIENT_SECONDS", 1e-9)
+    monkeypatch.setattr(
+        trim.Search, "seed", lambda self: self.offer(np.array(self.model.hierarchy.roots))
+    )
+    data, tree = toy()
+    release = anonymize(data, PROMISE, hierarchy=tree)
+    assert list(release.published.rows()) == [("ALL",)] * 4
+    assert any("--time-limit gives it more" in notice for notice in release.notices)
 
 
 def test_without_a_hierarchy_it_suppresses_and_says_so() -> None:

@@ -66,6 +66,16 @@ def test_equals_brute_force(block: int) -> None:
         check(world, KmAnonymity(k, random.randint(1, 4)), random.choice(["ncp", "lm"]), LocalEngine)
 
 
+def test_the_integer_program_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the LP and the heuristics every world is left to the rounds of the integer program."""
+    monkeypatch.setattr(trim.Search, "relax", lambda self: None)
+    monkeypatch.setattr(trim.Search, "seed", lambda self: None)
+    for seed in range(100):
+        world = random_world(seed, most_labels=6, roots=1 + seed % 2)
+        if len(world.rows) >= 2:
+            check(world, KmAnonymity(2, 1 + seed % 3), "lm", LocalEngine)
+
+
 def test_the_same_without_rows() -> None:
     for seed in range(40):
         world = random_world(seed, most_labels=6)
