@@ -43,7 +43,7 @@ def choose(engine: Engine, *, suppression: bool) -> Choice:
         return Choice("optimal", "suppression was not wanted")
     if len(engine.hierarchy) == engine.hierarchy.n_leaves:
         return Choice("trim", "there is no hierarchy, so rare items can only be left out")
-    return Choice("trim", "leaving a little out keeps more than generalizing alone")
+    return Choice("trim", "it may leave rare items out where that loses less")
 
 
 def anonymize(
