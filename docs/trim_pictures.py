@@ -74,7 +74,7 @@ def auto_picture() -> str:
         sheet.line(354, y + 15, 404, y + 15, colour=MUTED, arrow=True)
         sheet.label_box(410, y, 96, 30, key, CHOSEN)
         sheet.text(522, y + 20, why, size=13)
-    choice = auto.choose(ENGINE, suppression=True)
+    choice = auto.choose(ENGINE.hierarchy, suppression=True)
     sheet.box(24, 208, 700, 30, REMARK)
     sheet.lines(
         38, 228, [f"For the example of Liu and Wang: {choice.key}, as {choice.why}."], colour=INK

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import DataError, HierarchyError, InternalError, UsageError
 from .job import Job
+from .model.fit import by_column
 from .model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from .model.hierarchy import Hierarchy
 from .model.layout import FORMATS, Layout
@@ -55,8 +56,8 @@ def anonymize(
     guarantee
         What shall be promised, such as ``KmAnonymity(k=5, m=2)``.
     hierarchy
-        What generalizes what. For a table, one hierarchy a column by name. Methods that only leave
-        items out need none.
+        What generalizes what. For a table, one hierarchy a column by name, or that of its only
+        set-valued column. Methods that only leave items out need none.
     method
         A key of `setveil.registry`; by default the best one for the guarantee.
     cost
@@ -84,6 +85,7 @@ def anonymize(
     >>> list(release.published.rows())
     [('alcohol', 'milk'), ('alcohol', 'milk'), ('milk',)]
     """
+    refuse_paths(hierarchy)
     if watch is not None and time_limit is not None:
         watch = watch.within(time_limit)
     job = Job(
@@ -119,9 +121,29 @@ def as_transactions(data: Any, *, repeats: str = "once") -> Transactions:
         raise UsageError(
             "data is a path, not records.", "Read it first: setveil.read_transactions(path)."
         )
+    if isinstance(data, list | tuple | set | frozenset | dict):
+        raise UsageError(
+            f"data is a {type(data).__name__}, not records.",
+            "Make records of it first: setveil.Transactions.from_rows(rows).",
+        )
     from .io.frames import from_frame
 
     return from_frame(data, repeats=repeats)
+
+
+def refuse_paths(hierarchy: object) -> None:
+    """Raise `UsageError` where a hierarchy is the path of one."""
+    for tree in hierarchy.values() if isinstance(hierarchy, Mapping) else (hierarchy,):
+        if isinstance(tree, str | bytes | os.PathLike):
+            raise UsageError(
+                "hierarchy is a path: read it first with setveil.read_hierarchy.",
+                "Give for example hierarchy=setveil.read_hierarchy(path).",
+            )
+        if tree is not None and not isinstance(tree, Hierarchy):
+            raise UsageError(
+                f"hierarchy is a {type(tree).__name__[:40]}, not a hierarchy.",
+                "Give a setveil.Hierarchy, or {column: hierarchy} for a table.",
+            )
 
 
 def _guarantee(guarantee: object) -> Guarantee:
@@ -379,6 +401,7 @@ def audit(
     """
     from .audit import Published, audit_folder, audit_published
 
+    refuse_paths(hierarchy)
     path = Path(target) if isinstance(target, str | os.PathLike) else None
     if path is not None and path.is_dir():
         if reading or hierarchy is not None:
@@ -407,6 +430,8 @@ def audit(
             "Give it (--hierarchy FILE), or use mode exact.",
             code="hierarchy-needed",
         )
+    if isinstance(hierarchy, Hierarchy):
+        hierarchy = by_column(transactions, hierarchy)
     published = Published(transactions.indptr, transactions.items, transactions.vocabulary.labels)
     verdict = audit_published(
         published,

@@ -10,18 +10,18 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from .api import as_transactions, refuse_paths
 from .errors import Infeasible, UsageError
 from .job import Job, Prepared
 from .model.guarantees import KmAnonymity
 from .model.hierarchy import Hierarchy
-from .model.transactions import Transactions
 from .progress import Watch
 
 
@@ -88,10 +88,10 @@ class Sweep:
 
 
 def sweep(
-    transactions: Transactions,
-    hierarchy: Hierarchy | Mapping[str, Hierarchy],
-    ks: Sequence[int],
-    ms: Sequence[int],
+    data: Any,
+    hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
+    ks: int | Iterable[int],
+    ms: int | Iterable[int],
     *,
     method: str = "optimal",
     cost: str = "ncp",
@@ -100,6 +100,26 @@ def sweep(
     **options: object,
 ) -> Sweep:
     r"""Return the loss of every (k, m) of the grid, by a method for k^m-anonymity.
+
+    Parameters
+    ----------
+    data
+        Transactions, a table's records, or any frame that `setveil.from_frame` takes.
+    hierarchy
+        What generalizes what, as for `setveil.anonymize`.
+    ks, ms
+        The strengths, each a number or several.
+    method
+        Unlike `setveil.anonymize`, the default is "optimal": no item is left out at any point, so that
+        the losses of the points can be compared.
+    cost
+        What is kept small: "ncp" or "lm".
+    threads
+        How many threads count; all by default.
+    watch
+        Progress listener and cancel switch.
+    options
+        The method's own options.
 
     >>> from setveil.io.demo import toy
     >>> data, tree = toy()
@@ -113,13 +133,14 @@ def sweep(
     from .methods.optimal import ClausePool
 
     watch = watch or Watch()
-    grid = [KmAnonymity(k, m) for k in sorted(set(ks)) for m in sorted(set(ms))]
+    refuse_paths(hierarchy)
+    grid = [KmAnonymity(k, m) for k in _numbers("ks", ks) for m in _numbers("ms", ms)]
     if not grid:
         raise UsageError("a sweep needs at least one k and one m.")
     shared: dict[str, Any] = {"pool": ClausePool(), "seed": False} if method == "optimal" else {}
     # The weakest promise there is: a point that asks for too much becomes a row, not an error.
     job = Job(KmAnonymity(2, grid[-1].m), method=method, cost=cost, threads=threads, options=options)
-    prepared = job.prepare(transactions, hierarchy)
+    prepared = job.prepare(as_transactions(data), hierarchy)
     engine = LocalEngine(prepared.hierarchy, prepared.rows, threads=threads)
     points: list[SweepPoint] = []
     for number, guarantee in enumerate(grid):
@@ -131,6 +152,22 @@ def sweep(
             seconds = time.monotonic() - started
             points.append(SweepPoint(guarantee.k, guarantee.m, None, None, True, 0, seconds))
     return Sweep(method, cost, tuple(points))
+
+
+def _numbers(name: str, given: object) -> list[int]:
+    """Return the numbers of one side of the grid, each once, in order."""
+    if isinstance(given, int | np.integer):
+        given = [given]
+    wrong = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
+    numbers = [] if wrong else list(given)  # type: ignore[call-overload]
+    if wrong or not all(
+        isinstance(number, int | np.integer) and not isinstance(number, bool) for number in numbers
+    ):
+        raise UsageError(
+            f"{name} must be a whole number or several (got {str(given)[:40]!r}).",
+            f"Give for example {name}=[2, 5].",
+        )
+    return sorted({int(number) for number in numbers})
 
 
 def _point(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import setveil as sv
+from setveil.cli.demo import this_command
 from setveil.registry import METHODS
 from tests.integration.cli import Shell
 
@@ -21,7 +23,10 @@ def test_text_result(shell: Shell) -> None:
     assert "2^2-anonymity" in ran.out
     assert "proven" in ran.out
     assert "the written bytes keep the promise; smallest support 2" in ran.out
-    assert "notice: read as the layout baskets" in ran.err
+    assert "occurrences under their own label (" in ran.out
+    assert " (0 nothing, 1 everything)\n" in ran.out
+    assert "  release  out (data.csv, hierarchy.csv, certificate.json)\n" in ran.out
+    assert ran.err.count("notice: read as the layout baskets") == 1
     assert shell.names() == ["baskets.csv", "out", "out.private", "products.csv"]
 
 
@@ -37,6 +42,7 @@ def test_json_result_has_what_is_promised(shell: Shell) -> None:
     assert plain["verdict"] == {"holds": True, "mode": "exact", "smallest_support": 2}
     assert plain["seconds"] > 0
     assert plain["output"] == "out"
+    assert sorted(plain["files"]) == sorted(path.name for path in Path("out").iterdir())
 
 
 def test_labels_with_quotes_commas_and_blanks_survive(shell: Shell) -> None:
@@ -76,8 +82,34 @@ def test_dry_run_writes_nothing(shell: Shell) -> None:
     assert ran.code == 0
     assert ran.json["records"] == 9
     assert ran.json["memory_bytes"] > 0
-    assert "nothing was computed or written" in shell.anonymize("--dry-run").out
+    assert ran.json["would_take"] == "trim"
+    text = shell.anonymize("--dry-run").out
+    assert "nothing was computed or written" in text
+    assert "auto, which takes trim here" in text
+    assert re.search(r"memory +about 200 MiB\n", text)
     assert shell.names() == before
+    usual = ("anonymize", "baskets.csv", "--hierarchy", "products.csv", "-k", "2", "-m", "2")
+    assert "None" not in shell(*usual, "--dry-run", "--method", "aa").out
+
+
+def test_an_error_comes_with_how_the_file_was_read(shell: Shell) -> None:
+    Path("baskets.csv").write_text("ale,gin\nwine,milk\n")
+    ran = shell.anonymize()
+    assert ran.code == 3
+    assert ran.err.count("notice: read as the layout baskets") == 1
+    assert ran.err.index("notice: read as") < ran.err.index("error[unknown-item]")
+
+
+def test_a_release_that_says_nothing_is_told(shell: Shell) -> None:
+    words = ("anonymize", "baskets.csv", "--hierarchy", "products.csv", "-k", "8", "-m", "2")
+    ran = shell(*words, "--method", "aa", "-o", "out", "--json")
+    assert ran.code == 0, ran.err
+    assert "notice: nothing but 'ALL' is published: " in ran.err
+    assert "lower m or k" in ran.json["notices"][-1]
+    assert "nothing but" not in shell.anonymize("--force").err
+    gone = shell("anonymize", "baskets.csv", "-k", "9", "-m", "2", "-o", "gone")
+    assert gone.code == 0, gone.err
+    assert "notice: nothing is published: every item was left out." in gone.err
 
 
 def test_negative_knowledge(shell: Shell) -> None:
@@ -171,6 +203,15 @@ def test_learned_hierarchies_can_be_kept_private(shell: Shell) -> None:
     assert "y1" in Path("out/hierarchy.csv").read_text()
 
 
+def test_a_hierarchy_that_looks_learned_is_told(shell: Shell) -> None:
+    learned = shell("hierarchy", "learn", "baskets.csv", "--fan-out", "2", "-o", "learned.csv")
+    assert "keep it private; give it to anonymize with --private-hierarchy" in learned.err
+    words = ("anonymize", "baskets.csv", "--hierarchy", "learned.csv", "-k", "2", "-m", "2")
+    assert "notice: the hierarchy looks learned" in shell(*words, "-o", "open").err
+    assert "looks learned" not in shell(*words, "--private-hierarchy", "-o", "closed").err
+    assert "looks learned" not in shell.anonymize().err
+
+
 def test_audit_of_nothing(shell: Shell) -> None:
     assert shell("audit", "none").code == 5
     assert shell("audit", "baskets.csv").code == 2
@@ -188,8 +229,22 @@ def test_demo_shows_the_whole_way(shell: Shell) -> None:
     for word in ("kept", "lost", "promise", "before", "HOLDS: 5^2-anonymity", "setveil audit demo"):
         assert word in ran.out
     assert shell("audit", "demo").code == 0
+    command = ran.out.splitlines()[-1].removeprefix("Check it yourself: ")
+    assert subprocess.run(command, shell=True, capture_output=True, check=False).returncode == 0
     assert shell("demo", "--output", "demo").code == 5
     assert shell("demo", "--output", "demo", "--force", "--json").json["verdict"]["holds"] is True
+
+
+def test_the_command_of_the_demo_works_without_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    script = Path(sys.executable).parent / "setveil"
+    monkeypatch.setattr(sys, "argv", [str(script), "demo"])
+    monkeypatch.chdir(script.parents[2])
+    assert this_command() == script.relative_to(script.parents[2]).as_posix()
+    monkeypatch.chdir(script.parent)
+    assert this_command() == "./setveil"
+    monkeypatch.setattr(sys, "argv", [str(Path(sv.__file__).with_name("__main__.py")), "demo"])
+    assert this_command() == f"./{Path(sys.executable).name} -m setveil"
 
 
 def test_data_from_standard_input(shell: Shell) -> None:

@@ -78,6 +78,19 @@ def test_wrong_usage(shell: Shell, words: tuple[str, ...]) -> None:
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize("words", [(), ("hierarchy",)])
+def test_a_bare_command_shows_its_help(shell: Shell, words: tuple[str, ...]) -> None:
+    ran = shell(*words)
+    assert ran.code == 2
+    assert ran.err.startswith("Usage: setveil")
+    assert "error" not in ran.err.split("Commands:")[0]
+    assert ran.out == ""
+
+
+def test_a_slip_of_the_pen_is_guessed(shell: Shell) -> None:
+    assert "Did you mean 'anonymize'? See --help." in shell("anonymise").err
+
+
 def test_a_bug_is_called_a_bug(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("private: wine of p17")

@@ -133,3 +133,77 @@ def test_a_count_column_adds_up_in_a_record(shell: Shell) -> None:
     assert text.startswith("record,item\n1,bun x1\n1,milk x3\n")
     assert text.count("milk x3") == 8
     assert shell("audit", "out").code == 0
+
+
+SAFE = "ale;alcohol;ALL\nwine;alcohol;ALL\nmilk;food;ALL\nbun;food;ALL\n"
+
+
+def test_a_hierarchy_without_a_column_is_that_of_the_only_set(drugs: Shell) -> None:
+    Path("tree.csv").write_text(SAFE)
+    words = ("anonymize", "t.csv", *TABLE, *KM)
+    assert drugs(*words, "--hierarchy", "drug=tree.csv").code == 0
+    named = Path("out/data.csv").read_bytes()
+    assert drugs(*words, "--hierarchy", "tree.csv", "--force").code == 0
+    assert Path("out/data.csv").read_bytes() == named
+    twice = drugs(*words, "--hierarchy", "tree.csv", "--hierarchy", "drug=tree.csv", "--force")
+    assert twice.code == 2
+    long = "x" * 60 + "=tree.csv"
+    strange = drugs(*words, "--hierarchy", long, "--force")
+    assert strange.code == 2
+    assert long in strange.err.replace("\n", "").replace(" ", "")
+
+
+def test_a_hierarchy_without_a_column_is_refused_for_two_sets(drugs: Shell) -> None:
+    Path("t.csv").write_text("a,b\nale,bun\nale,bun\n")
+    ran = drugs("anonymize", "t.csv", "--set", "a", "--set", "b", "--hierarchy", "tree.csv", *KM)
+    assert ran.code == 2
+    assert "COLUMN=FILE" in ran.err
+
+
+@pytest.mark.parametrize("words", [("--keep", "sex, age"), ("--keep", "sex", "--keep", "age")])
+def test_keep_by_commas_and_blanks_or_repeated(shell: Shell, words: tuple[str, ...]) -> None:
+    Path("t.csv").write_text("sex,age,town,drug\n" + "F,30,X,ale\n" * 3)
+    Path("tree.csv").write_text(SAFE)
+    start = ("anonymize", "t.csv", "--set", "drug", "--hierarchy", "tree.csv", *KM)
+    assert shell(*start, *words).code == 0
+    assert Path("out/data.csv").read_text().startswith("sex,age,drug\nF,30,ale\n")
+    more = ("--keep-unprotected", "town , age", "--keep", "sex", "--force")
+    assert shell(*start, *more).code == 0
+    assert Path("out/data.csv").read_text().startswith("sex,age,town,drug\n")
+
+
+def test_sensitive_items_by_commas_and_blanks_or_repeated(shell: Shell) -> None:
+    Path("b.csv").write_text("ale,milk\nwine,milk\nmilk\nmilk\nmilk,bun\nmilk,bun\n")
+    start = ("anonymize", "b.csv", "--hierarchy", "products.csv", "--l", "2", "-m", "1", "-o", "out")
+    assert shell(*start, "--sensitive", "ale, wine").code == 0
+    certificate = Path("out/certificate.json").read_bytes()
+    again = shell(*start, "--sensitive", "ale", "--sensitive", "wine", "--force")
+    assert again.code == 0
+    assert Path("out/certificate.json").read_bytes() == certificate
+
+
+def test_a_sensitive_column_is_not_said_to_generalize(shell: Shell) -> None:
+    Path("t.csv").write_text("sex,ill,drug\n" + "F,a,ale\nF,b,ale\nF,c,ale\nF,d,ale\n" * 2)
+    Path("tree.csv").write_text(SAFE)
+    words = ("--set", "drug", "--keep", "sex", "--sensitive-column", "ill", "--l", "2", "-m", "1")
+    ran = shell("anonymize", "t.csv", *words, "--hierarchy", "tree.csv", "-o", "out", "-v")
+    assert ran.code == 0, ran.err
+    assert "column 'sex' has no hierarchy" in ran.err
+    assert "column 'ill' has no hierarchy" not in ran.err
+
+
+def test_a_separator_that_nobody_gave_is_asked_about(drugs: Shell) -> None:
+    Path("tree.csv").write_text("ale|milk;ALL\nwine|milk;ALL\nbun;ALL\nmilk;ALL\n")
+    words = ("anonymize", "t.csv", "--set", "drug", "--hierarchy", "tree.csv", *KM, "--force", "-v")
+    assert "did you mean --set-separator '|'?" in drugs(*words).err
+    assert "did you mean" not in drugs(*words, "--set-separator", ";").err
+    Path("t.csv").write_text("sex,drug\nF,bun milk\nF,ale|milk\n")
+    assert "did you mean" not in drugs(*words).err
+
+
+def test_a_log_without_ids_is_not_published(shell: Shell) -> None:
+    Path("log.csv").write_text("".join(f"c{n // 2},d{n % 9},milk{n % 4}\n" for n in range(30)))
+    ran = shell("anonymize", "log.csv", "-k", "2", "-m", "1", "-o", "out")
+    assert ran.code == 3
+    assert "error[looks-like-a-table]" in ran.err
+    assert not Path("out").exists()

@@ -100,7 +100,7 @@ def test_measure_takes_the_original_with_the_dropped_records() -> None:
         == release.losses
         == {"ncp": Fraction(1, 3), "lm": Fraction(1, 3)}
     )
-    assert "1 items with 1 occurrences; 1 records with nothing left" in str(release)
+    assert "1 item with 1 occurrence; 1 record with nothing left" in str(release)
 
 
 @pytest.mark.parametrize("key", ["hghs", "mhghs", "mm"])

@@ -396,3 +396,54 @@ def test_arrays_of_a_release_are_canonical(release: sv.Release) -> None:
     rows = list(release.published.rows())
     assert rows == sorted(rows)
     assert release.published.items.dtype == np.int32
+
+
+def test_paths_and_lists_are_named_for_what_they_are() -> None:
+    data, tree = sv.Transactions.from_rows(ROWS), sv.Hierarchy.from_parents(TREE)
+    wanted = sv.KmAnonymity(2, 2)
+    for path in ("products.csv", Path("products.csv"), {"drug": "products.csv"}):
+        with pytest.raises(UsageError, match=r"a path: read it first with setveil\.read_hierarchy"):
+            sv.anonymize(data, wanted, hierarchy=path)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="a list, not a hierarchy"):
+        sv.anonymize(data, wanted, hierarchy=[TREE])  # type: ignore[arg-type]
+    with pytest.raises(UsageError) as caught:
+        sv.anonymize(ROWS, wanted, hierarchy=tree)
+    assert "setveil.Transactions.from_rows" in (caught.value.problems[0].remedy or "")
+
+
+def test_a_sweep_takes_what_anonymize_takes(tmp_path: Path) -> None:
+    data, tree = sv.Transactions.from_rows(ROWS), sv.Hierarchy.from_parents(TREE)
+    grid = sv.sweep(data, tree, [2, 3], [2])
+    losses = [point.loss for point in grid.points]
+    frame = sv.to_arrow(data)
+    assert [point.loss for point in sv.sweep(frame, tree, (3, 2), 2).points] == losses
+    assert [point.loss for point in sv.sweep(data, tree, ks=3, ms=2).points] == losses[1:]
+    for wrong in ("3", 2.5, [2.5], None, ["3"], True, {3: 1}):
+        with pytest.raises(UsageError):
+            sv.sweep(data, tree, wrong, 2)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="read_hierarchy"):
+        sv.sweep(data, "products.csv", 2, 2)  # type: ignore[arg-type]
+    path = tmp_path / "t.csv"
+    path.write_text("drug,sex\n" + "".join(f"{' '.join(row)},F\n" for row in ROWS))
+    records = sv.read_records(path, set_columns={"drug": " "})
+    assert [point.loss for point in sv.sweep(records, {"drug": tree}, [2, 3], 2).points] == losses
+    assert [point.loss for point in sv.sweep(records, tree, [2, 3], 2).points] == losses
+
+
+def test_one_hierarchy_is_that_of_the_only_set_valued_column(tmp_path: Path) -> None:
+    tree, wanted = sv.Hierarchy.from_parents(TREE), sv.KmAnonymity(2, 2)
+    path = tmp_path / "t.csv"
+    path.write_text("drug,sex\n" + "".join(f"{' '.join(row)},F\n" for row in ROWS))
+    one = sv.read_records(path, set_columns={"drug": " "}, keep=["sex"])
+    release = sv.anonymize(one, wanted, hierarchy=tree)
+    named = sv.anonymize(one, wanted, hierarchy={"drug": tree})
+    assert list(release.published.rows()) == list(named.published.rows())
+    assert sv.audit(release, mode="cover").holds
+    sets = sv.anonymize(sv.read_records(path, set_columns={"drug": " "}), wanted, hierarchy=tree)
+    assert sv.audit(sets.published, wanted, mode="cover", hierarchy=tree).holds
+    forest = sv.anonymize(one, wanted, hierarchy=release.hierarchy)
+    assert list(forest.published.rows()) == list(named.published.rows())
+    two = sv.read_records(path, set_columns={"drug": " ", "sex": " "})
+    with pytest.raises(UsageError, match=r"2 set-valued columns") as caught:
+        sv.anonymize(two, wanted, hierarchy=tree)
+    assert "Give {column: hierarchy}" in (caught.value.problems[0].remedy or "")

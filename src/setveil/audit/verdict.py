@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 
-from ..model.guarantees import Guarantee, LmDiversity
+from ..model.guarantees import Guarantee, KmAnonymity, LmDiversity
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,24 @@ class Verdict:
         }
 
     def _head(self) -> str:
+        noun = "record" if self.records == 1 else "records"
         answer = "HOLDS" if self.holds else "DOES NOT HOLD"
-        return f"{answer}: {self.guarantee} ({self.mode} support), {self.records:,} records"
+        return f"{answer}: {self.guarantee} ({self.mode} support), {self.records:,} {noun}"
+
+    @property
+    def _minimal(self) -> bool:
+        """Whether a violation counts only where no part of it is one."""
+        return isinstance(self.guarantee, KmAnonymity)
+
+    def _footnotes(self) -> list[str]:
+        if not self._minimal or not self.violations:
+            return []
+        return ["new: not counting sets that contain a smaller violating set"]
 
     def _rows(self) -> list[tuple[str, ...]]:
-        letter = "l" if isinstance(self.guarantee, LmDiversity) else "k"
-        rows: list[tuple[str, ...]] = [("size", "checked", f"largest {letter}", "violations")]
+        achieved_head = "largest l" if isinstance(self.guarantee, LmDiversity) else "rarest in"
+        violations_head = "new violations" if self._minimal else "violations"
+        rows: list[tuple[str, ...]] = [("size", "checked", achieved_head, violations_head)]
         for finding in self.by_size:
             achieved = "-" if finding.achieved_k is None else f"{finding.achieved_k:,}"
             at_most, at_least = ("", "") if finding.exact else ("<=", ">=")
@@ -182,6 +194,7 @@ class Verdict:
                 "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
                 for row in rows
             ]
+        lines += [f"  {text}" for text in self._footnotes()]
         lines += [f"  witness: {witness}" for witness in self.witnesses]
         lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)
@@ -191,7 +204,8 @@ class Verdict:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._rows()
         )
-        extra = [f"witness: {witness}" for witness in self.witnesses]
+        extra = self._footnotes()
+        extra += [f"witness: {witness}" for witness in self.witnesses]
         extra += [f"note: {note}" for note in self.notes]
         if self.worst_ratio is not None:
             extra.insert(0, f"worst share of a sensitive label: {self.worst_ratio}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -34,9 +36,12 @@ from .reading import (
 if TYPE_CHECKING:
     from ..api import Publication
     from ..job import Prepared
+    from ..model.hierarchy import Hierarchy
+    from ..model.transactions import Transactions
     from ..release.release import Release
 
 EXAMPLE = "Example: setveil anonymize baskets.csv --hierarchy products.csv -k 5 -m 2 -o release"
+_LEARNED = re.compile(r"group \d+\.\d+'*")
 
 RUN = (
     Flag(
@@ -138,7 +143,8 @@ def anonymize(
     if given["dry_run"]:
         _tell_estimate(prepared, given)
         return
-    with screen.progress() as listener:
+    verbose: bool = given["verbose"]
+    with screen.notices_before_error(prepared.notices, verbose=verbose), screen.progress() as listener:
         from ..progress import Watch
 
         release = prepared.run(Watch(listener=listener, time_limit=limit))
@@ -152,7 +158,7 @@ def anonymize(
             csv_safe=given["csv_safe"],
             placed=standing.placed,
         )
-    screen.notices(publication.notices, verbose=given["verbose"])
+    screen.notices(told(release, publication), verbose=verbose)
     screen.result(
         summary(release, publication), as_plain(release, publication), as_json=given["as_json"]
     )
@@ -168,15 +174,29 @@ def _prepared(
     threads: int | None,
 ) -> Prepared:
     """Check the destination, read everything, and bind it; nothing is computed yet."""
-    from ..api import check_format
     from ..io.releases import check_destination
-    from ..job import Job
 
     files = [data, *hierarchy_files(hierarchy_paths, given), given["weights"], given["labels"]]
     inputs = [name for name in files if name and name != "-"]
     if given["output"] is not None:
         screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
     transactions = read_data(data, given)
+    with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
+        return _bound(transactions, hierarchy_paths, given, key, options, limit, threads)
+
+
+def _bound(
+    transactions: Transactions,
+    hierarchy_paths: list[str],
+    given: Mapping[str, Any],
+    key: str | None,
+    options: Mapping[str, object],
+    limit: float | None,
+    threads: int | None,
+) -> Prepared:
+    from ..api import check_format
+    from ..job import Job
+
     check_format(given["format"], transactions.layout)
     hierarchy = read_hierarchies(hierarchy_paths, transactions, given)
     weights = None
@@ -194,21 +214,60 @@ def _prepared(
         unknown=given["unknown"],
         options=options,
     )
-    return job.prepare(transactions, hierarchy)
+    prepared = job.prepare(transactions, hierarchy)
+    if hierarchy is None or given["private_hierarchy"] or not _looks_learned(hierarchy):
+        return prepared
+    notice = (
+        "the hierarchy looks learned, and what is learned from the data tells something about them: "
+        "--private-hierarchy publishes its labels and root, nothing between."
+    )
+    return replace(prepared, notices=(*prepared.notices, notice))
+
+
+def _looks_learned(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> bool:
+    """Tell whether categories are named as `setveil hierarchy learn` names them."""
+    trees = hierarchy.values() if isinstance(hierarchy, Mapping) else (hierarchy,)
+    return any(_LEARNED.fullmatch(label) for tree in trees for label in tree.labels[tree.n_leaves :])
 
 
 def _tell_estimate(prepared: Prepared, given: Mapping[str, Any]) -> None:
     screen.notices(prepared.notices, verbose=given["verbose"])
     plain: dict[str, Any] = {"dry_run": True, **prepared.estimate(), "output": given["output"]}
+    if plain["method"] == "auto":
+        from ..methods.auto import choose
+
+        suppression = bool(prepared.job.options.get("suppression", True))
+        plain["would_take"] = choose(prepared.hierarchy, suppression=suppression).key
     lines = ["Dry run: nothing was computed or written."]
-    lines += [
-        f"  {name.replace('_', ' ').ljust(20)} {_figure(value)}" for name, value in plain.items()
-    ][1:]
+    lines += [f"  {name.ljust(20)} {text}" for name, text in _figures(plain)]
     screen.result("\n".join(lines), plain, as_json=given["as_json"])
 
 
-def _figure(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _figures(plain: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what a dry run tells, name by name, in words."""
+    for name, value in plain.items():
+        if name in ("dry_run", "would_take") or value is None:
+            continue
+        if name == "memory_bytes":
+            yield "memory", f"about {value / 2**20:,.0f} MiB"
+        elif name == "method" and "would_take" in plain:
+            yield name, f"{value}, which takes {plain['would_take']} here"
+        else:
+            yield name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def told(release: Release, publication: Publication) -> tuple[str, ...]:
+    """Return the notices of a run, with a loud one where nothing of use is published."""
+    useless = release.useless
+    return (*publication.notices, *(() if useless is None else (useless,)))
+
+
+def files(publication: Publication) -> list[str]:
+    """Return the names of the files of a release."""
+    from ..io.ownership import CERTIFICATE, HIERARCHY
+    from ..io.write import data_file_name
+
+    return [data_file_name(publication.layout), HIERARCHY, CERTIFICATE]
 
 
 def summary(release: Release, publication: Publication) -> str:
@@ -219,7 +278,9 @@ def summary(release: Release, publication: Publication) -> str:
     if smallest is not None:
         audited += f"; smallest support {smallest:,}"
     lines.append(f"  {'audit'.ljust(8)} {audited}")
-    lines.append(f"  {'release'.ljust(8)} {os.fspath(publication.path)}")
+    lines.append(
+        f"  {'release'.ljust(8)} {os.fspath(publication.path)} ({', '.join(files(publication))})"
+    )
     lines.append(f"  {'private'.ljust(8)} {os.fspath(publication.private)} (personal data: keep it)")
     return "\n".join(["Published", *lines])
 
@@ -245,8 +306,9 @@ def as_plain(release: Release, publication: Publication) -> dict[str, Any]:
         },
         "options": dict(release.options),
         "figures": dict(release.figures),
-        "notices": list(publication.notices),
+        "notices": list(told(release, publication)),
         "format": publication.layout.format,
         "output": os.fspath(publication.path),
+        "files": files(publication),
         "private": os.fspath(publication.private),
     }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from . import screen, standing
-from .anonymize import as_plain, summary
+from .anonymize import as_plain, summary, told
 
 if TYPE_CHECKING:
     from ..model.transactions import Transactions
@@ -57,7 +61,7 @@ def demo(
             )
             for key in OTHERS
         ]
-    screen.notices(publication.notices)
+    screen.notices(told(release, publication))
     if as_json:
         losses = {other.method: _losses(other) for other in others}
         screen.print_json({**as_plain(release, publication), "other_methods": losses})
@@ -74,7 +78,28 @@ def demo(
     screen.table("The same promise by other methods", heads, rows)
     screen.echo()
     screen.echo(str(verdict))
-    screen.echo(f"\nCheck it yourself: setveil audit {os.fspath(publication.path)}")
+    folder = shlex.quote(os.fspath(publication.path))
+    screen.echo(f"\nCheck it yourself: {this_command()} audit {folder}")
+
+
+def this_command() -> str:
+    """Return what starts setveil when typed here; after ``make demo`` it is not on the PATH."""
+    if shutil.which("setveil") is not None:
+        return "setveil"
+    script = Path(sys.argv[0])
+    if script.name == "__main__.py" or not script.is_file():
+        return f"{shlex.quote(_from_here(sys.executable))} -m setveil"
+    return shlex.quote(_from_here(script))
+
+
+def _from_here(path: str | os.PathLike[str]) -> str:
+    try:
+        near = os.path.relpath(path)
+    except ValueError:  # another drive
+        near = os.pardir
+    if near.startswith(os.pardir):
+        return str(Path(path).absolute())
+    return near if os.sep in near else f"{os.curdir}{os.sep}{near}"
 
 
 def _losses(release: Release) -> dict[str, float]:

@@ -96,11 +96,17 @@ TABLE = (
         "what separates items in a set-valued cell (a space if not given); one for all or one a column",
         panel=TABLE_PANEL,
     ),
-    Flag("keep", Text, "columns to publish beside, by commas; they count as items", panel=TABLE_PANEL),
+    Flag(
+        "keep",
+        list[str] | None,
+        "columns to publish beside, by commas; they count as items; may be repeated",
+        panel=TABLE_PANEL,
+        metavar="COLUMNS",
+    ),
     Flag(
         "keep_unprotected",
-        Text,
-        "columns to publish as they are, by commas; the promise does NOT cover them",
+        list[str] | None,
+        "columns to publish as they are, by commas; the promise does NOT cover them; may be repeated",
         panel=TABLE_PANEL,
         metavar="COLUMNS",
     ),
@@ -127,10 +133,24 @@ GUARANTEE = tuple(
         ("m", Text, "items that an attacker knows at most", ("-m", "--m"), None, "M"),
         ("l", Text, "a sensitive item is in at most one of L fitting records", ("--l",), None, "L"),
         ("negative", bool, "the attacker may know absent items too", ("--negative",), False, None),
-        ("sensitive", Text, "items by commas, or @FILE with one a line", ("--sensitive",), None, None),
+        (
+            "sensitive",
+            list[str] | None,
+            "items by commas, or @FILE with one a line; may be repeated",
+            ("--sensitive",),
+            None,
+            "ITEMS",
+        ),
         ("h", Text, "percent of fitting records that may hold a private item", ("--h",), None, "H"),
         ("p", Text, "public items that an attacker knows at most", ("--p",), None, "P"),
-        ("private", Text, "private items by commas, or @FILE", ("--private",), None, None),
+        (
+            "private",
+            list[str] | None,
+            "private items by commas, or @FILE; may be repeated",
+            ("--private",),
+            None,
+            "ITEMS",
+        ),
     )
 )
 

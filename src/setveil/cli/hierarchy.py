@@ -109,7 +109,10 @@ def learn(
 
     members = whole("fan_out", fan_out)
     made = learned(_of_column(_read(data, given), given), fan_out=members, root=root)
-    screen.say("notice: a learned hierarchy tells something about the records: keep it private.")
+    screen.say(
+        "notice: a learned hierarchy tells something about the records: keep it private; "
+        "give it to anonymize with --private-hierarchy."
+    )
     _deliver(made, [data], given)
 
 

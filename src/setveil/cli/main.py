@@ -115,6 +115,9 @@ def run(arguments: Sequence[str]) -> int:
             code="memory",
         )
     except _CLICK_ERROR as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            screen.say(_message(error))
+            return UsageError.exit_code
         known = UsageError(_sentence(error), "See --help.")
     except Exception as error:
         _show_traceback()
@@ -142,8 +145,13 @@ def _reader_has_gone() -> int:
 
 
 def _sentence(error: Exception) -> str:
-    text = getattr(error, "format_message", error.__str__)().strip()
-    return text if text.endswith(".") else text + "."
+    text = _message(error)
+    return text if text.endswith((".", "?", "!")) else text + "."
+
+
+def _message(error: Exception) -> str:
+    text: str = getattr(error, "format_message", error.__str__)()
+    return text.strip()
 
 
 def _place(error: Exception) -> str:

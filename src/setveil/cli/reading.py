@@ -50,7 +50,7 @@ def read_data(path: str, given: Mapping[str, Any], *, repeats: str = "once") -> 
         )
     if reading.pop("layout", "table") != "table":
         raise UsageError("--set reads a table, so --layout does not fit.", "Leave --layout out.")
-    from ..io.records import read_records
+    from ..io.records import read_records, told_of_separator
 
     for name in sorted(set(reading) - set(inspect.signature(read_records).parameters)):
         flag = next(flag for flag in READING if flag.name == name)
@@ -71,16 +71,22 @@ def read_data(path: str, given: Mapping[str, Any], *, repeats: str = "once") -> 
     records = read_records(
         path,
         set_columns=dict(zip(columns, separators, strict=True)),
-        keep=tuple(table["keep"].split(",")) if "keep" in table else (),
+        keep=_names(table.get("keep")),
         sensitive=table.get("sensitive_column"),
         repeats=repeats,
         **reading,
-        keep_unprotected=(
-            tuple(table["keep_unprotected"].split(",")) if "keep_unprotected" in table else ()
-        ),
+        keep_unprotected=_names(table.get("keep_unprotected")),
         **({"missing_cells": table["missing_cells"]} if "missing_cells" in table else {}),
     )
-    return records.as_transactions()
+    found = records.as_transactions()
+    if "set_separator" in table:
+        return found
+    return replace(found, notices=(*found.notices, *told_of_separator(records)))
+
+
+def _names(texts: list[str] | None) -> tuple[str, ...]:
+    """Return the names in lists by commas; blanks around them are for the eye."""
+    return tuple(name.strip() for text in texts or () for name in text.split(","))
 
 
 def model_of(given: Mapping[str, Any], method_key: str | None) -> str:
@@ -152,18 +158,22 @@ def _sensitive(told: Mapping[str, Any], data: Transactions | None) -> frozenset[
     return frozenset(labels)
 
 
-def _listed(text: str) -> list[str]:
-    if not text.startswith("@"):
-        return [label for label in text.split(",") if label]
+def _listed(texts: list[str]) -> list[str]:
     from ..io.weights import read_lines
 
-    return read_lines(text[1:])
+    labels: list[str] = []
+    for text in texts:
+        labels += read_lines(text[1:]) if text.startswith("@") else filter(None, _names([text]))
+    return labels
 
 
 def read_hierarchies(
     paths: list[str], data: Transactions, given: Mapping[str, Any]
 ) -> Hierarchy | Mapping[str, Hierarchy] | None:
-    """Return the hierarchy named, or for a table one a column."""
+    """Return the hierarchy named, or for a table one a column.
+
+    A file without a column's name is that of the only set-valued column.
+    """
     from ..io.hierarchies import read_hierarchy
 
     reading: dict[str, Any] = {
@@ -182,11 +192,14 @@ def read_hierarchies(
     if columns:
         trees = {}
         names = {column.name for column in columns}
+        sets = [column.name for column in columns if column.role == "set"]
         for text in paths:
             column, sign, path = text.partition("=")
-            if not sign or column not in names:
+            if not sign and len(sets) == 1:
+                column, path = sets[0], text
+            elif not sign or column not in names:
                 raise UsageError(
-                    f"--hierarchy {text[:40]!r} does not name a column of the table.",
+                    f"--hierarchy {text!r} does not name a column of the table.",
                     f"Give COLUMN=FILE, with a column of: {', '.join(sorted(names))}.",
                 )
             if column in trees:
@@ -213,7 +226,10 @@ def hierarchy_files(paths: list[str], given: Mapping[str, Any]) -> list[str]:
 def refuse_stdin_twice(data: str, hierarchies: list[str], given: Mapping[str, Any]) -> None:
     """Raise `UsageError` where standard input is named more than once: it can be read only once."""
     lists = [
-        text[1:] for name in ("sensitive", "private") if (text := given.get(name) or "")[:1] == "@"
+        text[1:]
+        for name in ("sensitive", "private")
+        for text in given.get(name) or ()
+        if text.startswith("@")
     ]
     named = [data, *hierarchies, *lists, given.get("weights"), given.get("labels")]
     if named.count("-") > 1:

@@ -64,6 +64,16 @@ def notices(lines: Iterable[str], *, verbose: bool = False) -> None:
             say(f"notice: {line}")
 
 
+@contextlib.contextmanager
+def notices_before_error(lines: Iterable[str], *, verbose: bool) -> Iterator[None]:
+    """Print the notices if an error ends the block: how a file was read often explains it."""
+    try:
+        yield
+    except SetveilError:
+        notices(lines, verbose=verbose)
+        raise
+
+
 def result(text: str, plain: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a result to stdout: as text, or as JSON."""
     if as_json:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from ..model.layout import Layout
 from ..model.records import Records
 from .columns import columns_of_fields
@@ -14,7 +16,7 @@ from .labels import read_labels
 from .sniff import PARQUET_MAGIC, guess_table_delimiter
 from .source import MAX_BYTES, read_source
 from .tables import TableOptions, build_records, records_of_arrow
-from .text import plain_text
+from .text import plain_text, shorten
 
 
 def read_records(
@@ -96,3 +98,39 @@ def read_records(
         columns.require(name)
     layout = Layout("table", delimiter=delimiter, gzip=source.gzip)
     return build_records(columns, {}, columns.names, options, policy, layout=layout, notices=notices)
+
+
+SEPARATORS = "|;,"
+
+
+def told_of_separator(records: Records) -> tuple[str, ...]:
+    """Tell where no cell of a set-valued column was split, but another separator would split many.
+
+    Parameters
+    ----------
+    records
+        Records that were read with a separator that nobody gave.
+    """
+    told = []
+    for column in records.columns:
+        if column.separator is None:
+            continue
+        cells = records.column(column.name)
+        if not len(cells.items) or int(cells.length_by_record.max()) > 1:
+            continue
+        cells_of_value = np.bincount(cells.items, minlength=len(cells.vocabulary.labels)).tolist()
+        split_by_mark = {
+            mark: sum(
+                count
+                for count, value in zip(cells_of_value, cells.vocabulary.labels, strict=True)
+                if mark in value
+            )
+            for mark in SEPARATORS
+        }
+        mark = max(SEPARATORS, key=split_by_mark.__getitem__)
+        if 4 * split_by_mark[mark] >= len(cells.items):
+            told.append(
+                f"every cell of column {shorten(column.name)} holds one item; "
+                f"did you mean --set-separator {mark!r}?"
+            )
+    return tuple(told)

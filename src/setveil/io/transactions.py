@@ -26,6 +26,7 @@ from .long import read_long
 from .onehot import read_onehot, read_plain_onehot
 from .sniff import PARQUET_MAGIC, Guess, guess_delimiter_of, guess_layout
 from .source import MAX_BYTES, Source, read_source
+from .table_look import refuse_table
 from .text import plain_text
 from .tokens import number_strings
 
@@ -72,7 +73,8 @@ def read_transactions(
     path
         A regular file, plain or gzip; ``-`` is standard input.
     layout
-        One of baskets, long, onehot, fimi, jsonl, parquet; guessed and told if not given.
+        One of baskets, long, onehot, fimi, jsonl, parquet; guessed and told if not given. A file that
+        looks like a table is not guessed to hold baskets: it is refused.
     delimiter, header, encoding
         How a CSV file is written; the delimiter is guessed and told if not given.
     id_column, item_column, count_column
@@ -160,6 +162,8 @@ def read_transactions(
         count_column=count_column,
         id_policy=id_policy,
         comment=comment,
+        guessed=layout is None,
+        counts=counts,
     )
     return finish(draft, policy)
 
@@ -175,6 +179,8 @@ def _read_text(
     count_column: str | None,
     id_policy: str,
     comment: str | None,
+    guessed: bool,
+    counts: bool,
 ) -> Draft:
     """Hand the text to the reader of its format."""
     if guess.format == "fimi":
@@ -190,6 +196,8 @@ def _read_text(
             return plain
     fields = split_fields(data, delimiter=guess.delimiter, name=source.name)
     if guess.format == "baskets":
+        if guessed:
+            refuse_table(fields, file=source.name, header=guess.header, counts=counts)
         return read_baskets(
             fields, source, delimiter=guess.delimiter, header=guess.header, notices=notices
         )

@@ -15,6 +15,7 @@ from ..engines.base import Engine
 from ..errors import ResourceLimit, TimeLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from . import apriori, optimal, topdown, trim
 from .outcome import Outcome
@@ -37,11 +38,11 @@ class Choice:
     why: str
 
 
-def choose(engine: Engine, *, suppression: bool) -> Choice:
+def choose(hierarchy: Hierarchy, *, suppression: bool) -> Choice:
     """Return the method for the case."""
     if not suppression:
         return Choice("optimal", "suppression was not wanted")
-    if len(engine.hierarchy) == engine.hierarchy.n_leaves:
+    if len(hierarchy) == hierarchy.n_leaves:
         return Choice("trim", "there is no hierarchy, so rare items can only be left out")
     return Choice("trim", "it may leave rare items out where that loses less")
 
@@ -60,7 +61,7 @@ def anonymize(
     patient = watch
     if watch.time_limit is None:
         patient = Watch(watch.listener, PATIENT_SECONDS, stop=watch.stop)
-    choice = choose(engine, suppression=suppression)
+    choice = choose(engine.hierarchy, suppression=suppression)
     try:
         outcome = METHODS[choice.key](engine, guarantee, cost=cost, watch=patient)
     except TimeLimit:

@@ -40,7 +40,8 @@ def fit_hierarchy(
     transactions
         The data; a table's layout names its columns.
     hierarchy
-        One hierarchy, or for a table one for each column by name. None: every item is its own tree.
+        One hierarchy, or for a table one for each column by name; a table with one set-valued column
+        takes that column's hierarchy alone. None: every item is its own tree.
     guarantee
         What shall be promised; its sensitive or private items become trees of their own.
     unknown
@@ -51,6 +52,8 @@ def fit_hierarchy(
             f"unknown={str(unknown)[:40]!r} is not known.", f"Allowed: {', '.join(UNKNOWN_POLICIES)}."
         )
     labels = labels_in(transactions)
+    if isinstance(hierarchy, Hierarchy):
+        hierarchy = by_column(transactions, hierarchy)
     notices: list[str] = []
     parents: dict[str, str | None]
     private = False
@@ -59,7 +62,9 @@ def fit_hierarchy(
     elif isinstance(hierarchy, Hierarchy):
         parents, private = hierarchy.parents_by_label(), hierarchy.private
     else:
-        parents = _one_tree_a_column(transactions, hierarchy, labels, notices)
+        parents = _one_tree_a_column(
+            transactions, hierarchy, labels, _ungeneralized(guarantee), notices
+        )
         private = any(tree.private for tree in hierarchy.values())
     if isinstance(guarantee, LmDiversity):
         present = _set_apart(guarantee.sensitive, "sensitive", parents, labels)
@@ -90,13 +95,45 @@ def fit_hierarchy(
     return fitted, guarantee, tuple(notices)
 
 
+def by_column(transactions: Transactions, hierarchy: Hierarchy) -> Hierarchy | dict[str, Hierarchy]:
+    """Return one hierarchy as that of a table's only set-valued column.
+
+    It stays as it is where the data are no table, or where its labels are ``column=value`` already.
+    """
+    layout = transactions.layout
+    columns = layout.item_columns if layout is not None else ()
+    labels = labels_in(transactions)
+    if not columns or not labels or not set(hierarchy.labels).isdisjoint(labels):
+        return hierarchy
+    sets = [column.name for column in columns if column.role == "set"]
+    if len(sets) != 1:
+        raise UsageError(
+            f"one hierarchy is given for a table with {len(sets)} set-valued columns.",
+            "Give {column: hierarchy} (--hierarchy COLUMN=FILE), with a column of: "
+            f"{', '.join(column.name for column in columns)}.",
+            code="hierarchy-of-which-column",
+        )
+    return {sets[0]: hierarchy}
+
+
+def _ungeneralized(guarantee: Guarantee) -> frozenset[str]:
+    """Return the items that are never generalized: the sensitive or private ones."""
+    if isinstance(guarantee, LmDiversity):
+        return guarantee.sensitive
+    return guarantee.private if isinstance(guarantee, Coherence) else frozenset()
+
+
 def _columns(transactions: Transactions) -> tuple[str, ...]:
     layout = transactions.layout
     return tuple(column.name for column in layout.item_columns) if layout is not None else ()
 
 
 def _one_tree_a_column(
-    transactions: Transactions, trees: Mapping[str, Hierarchy], labels: list[str], notices: list[str]
+    transactions: Transactions,
+    trees: Mapping[str, Hierarchy],
+    labels: list[str],
+    ungeneralized: frozenset[str],
+    notices: list[str],
 ) -> dict[str, str | None]:
     layout = transactions.layout
     columns = layout.item_columns if layout is not None else ()
@@ -129,9 +166,13 @@ def _one_tree_a_column(
                 f"Give a hierarchy for it: --hierarchy {column.name[:40]}=FILE.",
                 code="reserved-label",
             )
-        parents.update({label: start + "*" for label in labels if label.startswith(start)})
+        own = [label for label in labels if label.startswith(start)]
+        parents.update(dict.fromkeys(own, start + "*"))
         parents[start + "*"] = None
-        notices.append(f"column {column.name[:40]!r} has no hierarchy: its values generalize to '*'.")
+        if not own or not ungeneralized.issuperset(own):
+            notices.append(
+                f"column {column.name[:40]!r} has no hierarchy: its values generalize to '*'."
+            )
     return parents
 
 
@@ -193,9 +234,7 @@ def _attach(parents: dict[str, str | None], missing: list[str], columns: tuple[s
 
 
 def _refuse_several_roots(hierarchy: Hierarchy, guarantee: Guarantee, columns: tuple[str, ...]) -> None:
-    sensitive: frozenset[str] = frozenset()
-    if isinstance(guarantee, LmDiversity | Coherence):
-        sensitive = guarantee.sensitive if isinstance(guarantee, LmDiversity) else guarantee.private
+    sensitive = _ungeneralized(guarantee)
     roots = [hierarchy.labels[root] for root in hierarchy.roots]
     roots = [label for label in roots if label not in sensitive]
     if len(roots) > 1 and not columns:

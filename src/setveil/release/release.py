@@ -96,6 +96,22 @@ class Release:
         """The labels that occur in the published records, sorted."""
         return self.published.vocabulary.labels
 
+    @property
+    def useless(self) -> str | None:
+        """What to tell where the release says nothing: only roots, or no label at all; else None."""
+        if not self.occurrences:
+            return None
+        remedy = "Try a lower m or k, or another hierarchy, with more levels."
+        labels = self.labels
+        if not labels:
+            return f"nothing is published: every item was left out. {remedy}"
+        tree = self.hierarchy
+        roots = {tree.labels[node] for node in tree.roots if node >= tree.n_leaves}
+        if not roots.issuperset(labels):
+            return None
+        shown = ", ".join(repr(label[:40]) for label in labels[:3]) + (", ..." if labels[3:] else "")
+        return f"nothing but {shown} is published: nobody can learn anything from it. {remedy}"
+
     def to_arrow(self) -> pyarrow.Table:
         """Return the published records as an Arrow table, which pandas, polars and DuckDB take."""
         from ..io.frames import to_arrow
@@ -115,33 +131,39 @@ class Release:
             ("labels", f"{len(self.labels):,} published for {self.items:,} in the data"),
             (
                 "kept",
-                f"{self.unchanged:,} of {self.occurrences:,} occurrences as they were ({share:.1%})",
+                f"{self.unchanged:,} of {self.occurrences:,} occurrences under their own label "
+                f"({share:.1%})",
             ),
             (
                 "lost",
-                ", ".join(f"{name.upper()} {float(loss):.4f}" for name, loss in self.losses.items()),
+                ", ".join(f"{name.upper()} {float(loss):.4f}" for name, loss in self.losses.items())
+                + " (0 nothing, 1 everything)",
             ),
         ]
         if self.layout is not None and self.layout.unprotected:
             names = ", ".join(self.layout.unprotected)
             lines.append(("open", f"not covered by the promise, published as they are: {names}"))
         if self.suppressed_items:
-            gone = f"; {len(self.dropped):,} records with nothing left" if self.dropped else ""
+            gone = (
+                f"; {_counted(len(self.dropped), 'record')} with nothing left" if self.dropped else ""
+            )
             lines.append(
                 (
                     "left out",
-                    f"{self.suppressed_items:,} items with {self.suppressed:,} occurrences{gone}",
+                    f"{_counted(self.suppressed_items, 'item')} with "
+                    f"{_counted(self.suppressed, 'occurrence')}{gone}",
                 )
             )
         if self.objective is not None:
             lines.append(("optimum", _optimum(self.objective)))
         lines.append(("time", f"{self.seconds:.2f} s"))
-        lines += [("note", notice) for notice in self.notices]
+        useless = () if self.useless is None else (self.useless,)
+        lines += [("note", notice) for notice in (*self.notices, *useless)]
         return lines
 
     def __repr__(self) -> str:
         lost = ", ".join(f"{name.upper()} {float(loss):.4f}" for name, loss in self.losses.items())
-        return f"Release({self.guarantee}, {self.method}, {self.records:,} records, {lost})"
+        return f"Release({self.guarantee}, {self.method}, {_counted(self.records, 'record')}, {lost})"
 
     def __str__(self) -> str:
         return "\n".join(["Release", *(f"  {name.ljust(8)} {text}" for name, text in self._lines())])
@@ -151,6 +173,10 @@ class Release:
             f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines()
         )
         return f"<table><caption>Release</caption>{lines}</table>"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def _optimum(objective: ObjectiveValue) -> str:

@@ -193,14 +193,24 @@ def test_a_verdict_reads_well():
     verdict = audit_published(published("a<b>", "a"), KmAnonymity(2, 2), witnesses=2)
     text = str(verdict)
     assert text.startswith("DOES NOT HOLD: 2^2-anonymity (exact support), 2 records")
-    assert "largest k" in text and "witness: {<} in 1" in text
+    assert "size  checked  rarest in  new violations" in text
+    assert "  new: not counting sets that contain a smaller violating set\n" in text
+    assert "not counting" in verdict._repr_html_()
+    assert "witness: {<} in 1" in text
     page = verdict._repr_html_()
     assert "<b>" not in page and "&lt;" in page
     assert json.loads(json.dumps(verdict.as_dict()))["by_size"][1]["violations"] == 0
     assert not verdict and verdict.violations == 3
-    assert str(audit_published(published("a", "a"), KmAnonymity(2, 1))).startswith("HOLDS")
+    kept = str(audit_published(published("a", "a"), KmAnonymity(2, 1)))
+    assert kept.startswith("HOLDS") and "not counting" not in kept
+    alone = str(audit_published(published("a"), KmAnonymity(2, 1)))
+    assert alone.splitlines()[0].endswith(", 1 record")
     lm = audit_published(published("as", "a"), LmDiversity(2, 1, frozenset("s")))
-    assert "largest l" in str(lm) and "1/2" in str(lm) and lm.as_dict()["worst_ratio"] == [1, 2]
+    assert (
+        "largest l  violations" in str(lm)
+        and "1/2" in str(lm)
+        and lm.as_dict()["worst_ratio"] == [1, 2]
+    )
 
 
 def test_the_command_leaves_with_the_right_code(tmp_path, capsys):

@@ -29,7 +29,7 @@ def engine() -> LocalEngine:
 
 @pytest.mark.parametrize(("suppression", "key"), [(True, "trim"), (False, "optimal")])
 def test_choice(suppression: bool, key: str) -> None:
-    choice = auto.choose(engine(), suppression=suppression)
+    choice = auto.choose(engine().hierarchy, suppression=suppression)
     assert choice.key == key
     assert choice.why
 
