@@ -10,7 +10,7 @@ nodes v_1 .. v_j and a record that holds it by the leaves a_1 .. a_j give the cl
 for otherwise the record publishes, for each i, a node between a_i and v_i, and these together are at
 most as frequent as v_1 .. v_j. The clauses are found as they are needed:
 
-1. `Search.seed`: the best result of the fast heuristics is the first incumbent.
+1. `Search.seed`: the best result of the faster methods is the first incumbent.
 2. `Search.relax`: solve the LP, read several antichains off its solution, ask the engine for the rare
    sets they would publish, lift them, find witnesses (`search.witnesses`) and add the clauses that
    the solution breaks most. Antichains with few rare sets are repaired by leaving labels out
@@ -21,6 +21,9 @@ most as frequent as v_1 .. v_j. The clauses are found as they are needed:
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +54,8 @@ FINEST = (0.999, 0.001)
 """Above which value an inner node counts as chosen, and a leaf."""
 PER_SET = 3
 """How many witnesses of each give a clause."""
+SEED_SECONDS, SEED_SHARE = 10.0, 0.5
+"""How long `optimal` is asked for a start, in seconds and as a share of the time limit."""
 ROUGH = 0.01
 """The gap, as a share of the incumbent's cost, at which an early round's program is left."""
 
@@ -104,13 +109,19 @@ class Search:
         return Outcome(recoding, objective, figures, complete=objective.proven)
 
     def seed(self) -> None:
-        """Take the best result of the fast heuristics as the first incumbent."""
-        from . import apriori, topdown
+        """Take the best result of the fast methods as the first incumbent: trim never loses more."""
+        from . import apriori, optimal, topdown
 
-        for method in (apriori.anonymize, topdown.anonymize_rounds):
+        short = min(SEED_SECONDS, SEED_SHARE * self.watch.remaining)
+        starts: tuple[tuple[Callable[..., Outcome], Watch], ...] = (
+            (apriori.anonymize, self.watch),
+            (topdown.anonymize_rounds, self.watch),
+            (partial(optimal.anonymize, seed=False), self.watch.within(short)),
+        )
+        for method, watch in starts:
             self.watch.tick("trim: first valid release")
             try:
-                outcome = method(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
+                outcome = method(self.engine, self.guarantee, cost=self.cost, watch=watch)
             except (Infeasible, ResourceLimit):
                 continue
             self.offer(outcome.recoding.cut())
