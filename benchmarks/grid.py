@@ -59,7 +59,8 @@ class Bench:
     def answer(self, point: Point, limit: float) -> dict[str, Any]:
         """Return losses and seconds of a point; ``state`` tells what kept it from its end."""
         from setveil.errors import SetveilError
-        from setveil.measure.scores import mean_unit_cost
+        from setveil.measure.before_after import BeforeAfter
+        from setveil.measure.unit_cost import mean_unit_cost
         from setveil.model.guarantees import KAnonymity, KmAnonymity
         from setveil.progress import Watch
         from setveil.registry import method
@@ -83,8 +84,8 @@ class Bench:
         return {
             "state": "" if outcome.complete else "cut short",
             "seconds": seconds,
-            "lm": float(mean_unit_cost("lm", outcome.recoding, rows)),
-            "ncp": float(mean_unit_cost("ncp", outcome.recoding, rows)),
+            "lm": float(mean_unit_cost("lm", BeforeAfter(outcome.recoding, rows))),
+            "ncp": float(mean_unit_cost("ncp", BeforeAfter(outcome.recoding, rows))),
             "left_out": int((published_nodes(outcome.recoding, rows) < 0).sum()),
             "bound": float(cost.share(objective.bound, self.engine.item_counts()))
             if has_bound

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .api import Publication, anonymize, audit, measure, publish
+    from .api import anonymize, audit, measure
     from .audit.verdict import Verdict
     from .errors import SetveilError
     from .io.frames import from_frame, to_arrow
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .model.layout import Layout
     from .model.transactions import Transactions
     from .progress import Watch
+    from .publishing import Publication, publish
     from .release.release import Release
     from .sweep import sweep
 
@@ -63,7 +64,7 @@ _HOME = {
     "KmAnonymity": "model.guarantees",
     "Layout": "model.layout",
     "LmDiversity": "model.guarantees",
-    "Publication": "api",
+    "Publication": "publishing",
     "Release": "release.release",
     "SetveilError": "errors",
     "Transactions": "model.transactions",
@@ -71,7 +72,7 @@ _HOME = {
     "Watch": "progress",
     "anonymize": "api",
     "from_frame": "io.frames",
-    "publish": "api",
+    "publish": "publishing",
     "read_hierarchy": "io.hierarchies",
     "read_records": "io.records",
     "read_transactions": "io.transactions",

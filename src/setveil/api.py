@@ -1,35 +1,29 @@
-"""The verbs: anonymize, publish, audit, measure.
+"""The verbs anonymize, audit, measure: thin by intent.
 
-Thin by intent. The run is `job`'s, the folder `io.releases`'s, the judgement `audit`'s. Publishing
-joins the last two: files are written to a hidden folder, audited there as they lie on the disk, and
-renamed into place only if the audit says yes.
+The run is `job`'s, the judgement `audit`'s, the folder `publishing`'s.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import DataError, HierarchyError, InternalError, UsageError
+from .errors import UsageError
 from .job import Job
 from .model.fit import by_column
 from .model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from .model.hierarchy import Hierarchy
-from .model.layout import FORMATS, Layout
-from .model.transactions import Transactions, bind
+from .model.layout import Layout
+from .model.transactions import Rows, Transactions, bind
 from .progress import Watch
 from .release.release import Release
 
 if TYPE_CHECKING:
     from .audit.verdict import Verdict
     from .measure.scores import Scores
-
-StrPath = str | os.PathLike[str]
 
 
 def anonymize(
@@ -154,221 +148,6 @@ def _guarantee(guarantee: object) -> Guarantee:
     )
 
 
-@dataclass(frozen=True)
-class Publication:
-    """A release in its place: where, what the audit of its bytes said, and notices."""
-
-    path: Path
-    private: Path
-    verdict: Verdict
-    layout: Layout
-    notices: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.path} (private documents: {self.private})\n{self.verdict}"
-
-
-def publish(
-    release: Release,
-    path: StrPath,
-    *,
-    force: bool = False,
-    format: str | None = None,
-    csv_safe: bool = False,
-    placed: Callable[[Path], object] | None = None,
-) -> Publication:
-    """Write a release, audit the written bytes, and put it into place in one step.
-
-    Parameters
-    ----------
-    release
-        What `anonymize` returned.
-    path
-        The folder to make; beside it comes ``<path>.private`` for the holder's eyes alone.
-    force
-        Replace a release that is there.
-    format
-        One of the formats of `model.layout`; by default the one the data came in.
-    csv_safe
-        Write no CSV data file with labels that a spreadsheet would run as formulas: JSON lines
-        instead, or an error where the format is given.
-    placed
-        Called with the folder as soon as it is there to stay: an interrupt after that comes too late.
-    """
-    from .audit import audit_folder
-    from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING
-    from .io.releases import Staging, check_destination, hierarchy_document, json_document
-    from .io.write import data_file_name, write_data
-    from .release.documents import certificate, private_audit, private_recoding, published_paths
-
-    check_environment()
-    layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
-    published = published_paths(release)
-    _refuse_labels(published)
-    if csv_safe:
-        format_notices += _told_of_formulas(published)
-    notices = (*release.notices, *format_notices, *check_destination(path, force=force))
-    with Staging(path, force=force) as staging:
-        data_file = data_file_name(layout)
-        data_sha256 = staging.write(data_file, lambda file: write_data(release.published, layout, file))
-        paths = hierarchy_document(published)
-        hierarchy_sha256 = staging.write(HIERARCHY, lambda file: file.write(paths))
-        public = json_document(
-            certificate(
-                release,
-                layout,
-                data_file=data_file,
-                data_sha256=data_sha256,
-                hierarchy_sha256=hierarchy_sha256,
-                mode="exact",
-                source_date_epoch=os.environ.get("SOURCE_DATE_EPOCH"),
-            )
-        )
-        certificate_sha256 = staging.write(CERTIFICATE, lambda file: file.write(public))
-        verdict = _judged(lambda: audit_folder(staging.public), release.guarantee)
-        account = private_audit(
-            release,
-            certificate_sha256=certificate_sha256,
-            verdict=verdict.as_dict(),
-            notices=notices,
-            time=datetime.now(UTC),
-        )
-        for name, document in ((AUDIT, account), (RECODING, private_recoding(release))):
-            staging.write_private(name, json_document(document))
-        late = staging.commit(placed)
-        return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
-
-
-def _judged(ask: Any, guarantee: Guarantee) -> Verdict:
-    """Return the audit's yes; anything else about our own folder is a bug of ours."""
-    try:
-        verdict: Verdict = ask()
-    except DataError as error:
-        raise InternalError(
-            f"a bug in setveil: its audit cannot accept what it wrote ({error.problems[0].what})",
-            "Nothing is published. Please report it.",
-            code="audit-refused",
-        ) from error
-    if not verdict.holds or not _promises(verdict.guarantee, guarantee):
-        raise InternalError(
-            f"a bug in setveil: its audit says that the result does not keep {guarantee}.",
-            "Nothing is published. Please report it.",
-            code="audit-says-no",
-        )
-    return verdict
-
-
-def _promises(audited: Guarantee, asked: Guarantee) -> bool:
-    """Tell whether what was audited is what was asked; suppressed sensitive items are not named."""
-    if isinstance(audited, LmDiversity) and isinstance(asked, LmDiversity):
-        return (audited.l, audited.m) == (asked.l, asked.m) and audited.sensitive <= asked.sensitive
-    if isinstance(audited, Coherence) and isinstance(asked, Coherence):
-        numbers = (audited.h, audited.k, audited.p) == (asked.h, asked.k, asked.p)
-        return numbers and audited.private <= asked.private
-    return audited == asked
-
-
-def check_environment() -> None:
-    """Raise `UsageError` where SOURCE_DATE_EPOCH is set to what is no date."""
-    from .release.documents import certificate_date
-
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    if epoch is not None:
-        certificate_date(epoch)
-
-
-def check_format(format: str | None, own: Layout | None = None) -> None:
-    """Raise `UsageError` for a format that is not known, or does not fit what the data came in.
-
-    Parameters
-    ----------
-    format
-        The format asked for.
-    own
-        The layout of the data, where it is known already.
-    """
-    if format is not None and format not in FORMATS:
-        raise UsageError(f"unknown format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
-    if own is None:
-        return
-    table = own.format == "table"
-    if (format == "table" and not table) or (table and format not in (None, "table", "jsonl")):
-        raise UsageError(
-            "a table is published as a table or as JSON lines, and nothing else as a table.",
-            f"Leave the format out ({own.format}).",
-            code="format",
-        )
-
-
-def publishing_layout(
-    release: Release,
-    format: str | None = None,
-    *,
-    csv_safe: bool = False,
-    path: StrPath | None = None,
-) -> tuple[Layout, tuple[str, ...]]:
-    """Return the layout a release is written in, and notices where it is not the one it came in.
-
-    A table that its format cannot hold becomes JSON lines of labels ``column=value``. An error names
-    the data file that was to come into the folder `path`.
-    """
-    from .io.csv_text import check_delimiter
-    from .io.disk import shown
-    from .io.write import CSV_FORMATS, cannot_hold, data_file_name, formulas_in
-
-    own = release.layout or Layout("jsonl")
-    check_format(format, own)
-    table = own.format == "table"
-    layout = own if format in (None, own.format) else Layout(format or own.format)
-    if layout.format in CSV_FORMATS:
-        check_delimiter(layout.delimiter)
-    fallback = Layout("jsonl", gzip=layout.gzip)
-    file = None if path is None else shown(Path(path) / data_file_name(layout))
-    reason = cannot_hold(release.published, layout)
-    what = f"the format {layout.format} cannot hold the release"
-    if reason is None and csv_safe:
-        reason = formulas_in(release.published, layout)
-        what = f"the format {layout.format} is not safe to open"
-    if reason is None:
-        return layout, ()
-    what += f": {reason.rstrip('.')}."
-    if release.published.unprotected is not None:
-        raise DataError(
-            what,
-            "Choose another separator, or leave out the columns that are published as they are: only a "
-            "table can hold them.",
-            code="format-cannot-hold",
-            file=file,
-        )
-    if format is not None or cannot_hold(release.published, fallback) is not None:
-        raise DataError(
-            what, "Choose another format, such as jsonl.", code="format-cannot-hold", file=file
-        )
-    labelled = ", with labels column=value" if table else ""
-    return fallback, (f"published as JSON lines{labelled}: {what}",)
-
-
-def _refuse_labels(paths: list[tuple[str, ...]]) -> None:
-    """Refuse categories that no file can hold; those of a hierarchy made in Python may be such."""
-    from .io.draft import label_fault
-
-    for label in sorted({label for path in paths for label in path}):
-        fault = label_fault(label)
-        if fault is not None:
-            raise HierarchyError(
-                f"a label of the hierarchy, {label[:40]!a}, is {fault[1]}", fault[2], code=fault[0]
-            )
-
-
-def _told_of_formulas(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Tell that hierarchy.csv holds labels that a spreadsheet would run; the audit needs them as is."""
-    from .io.spelling import is_formula
-
-    if not any(is_formula(label) for path in paths for label in path):
-        return ()
-    return ("hierarchy.csv holds labels that a spreadsheet would run as formulas: read it as text.",)
-
-
 def audit(
     target: Any,
     guarantee: Guarantee | None = None,
@@ -459,27 +238,38 @@ def _leaves_under(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> dict[str, l
 
 
 def measure(release: Release, original: Any = None) -> Scores:
-    """Return what a release lost, each score exact.
+    """Return what a release lost.
 
     Parameters
     ----------
     release
         What `anonymize` returned.
     original
-        The data it was made from: then the losses are computed anew instead of taken from it.
+        The data it was made from, where the release does not hold them.
     """
+    from .measure.before_after import BeforeAfter
     from .measure.lm import LM
     from .measure.ncp import NCP
-    from .measure.scores import Score, Scores
+    from .measure.scores import Scores
 
-    measures = (NCP, LM)
-    if original is None:
-        return Scores(tuple(Score(measure, release.losses[measure.name]) for measure in measures))
+    rows = original_rows(release, original)
+    pair = BeforeAfter(release.recoding, rows)
+    return Scores(tuple(measure(pair) for measure in (NCP, LM)))
+
+
+def original_rows(release: Release, original: Any = None) -> Rows:
+    """Return the records a release was made from: its own, or those given, if they are the ones."""
     from .release.apply import canonical_order
 
+    if original is None:
+        if release.rows is None:
+            raise UsageError(
+                "the original records are needed.", "Give them (--original FILE).", code="no-original"
+            )
+        return release.rows
     transactions = as_transactions(original)
     restricted, rows = bind(transactions.take(canonical_order(transactions)), release.hierarchy)
     records = release.records + len(release.dropped)
     if restricted.labels != release.hierarchy.labels or len(rows) != records:
         raise UsageError("these are not the data the release was made from.", code="other-data")
-    return Scores(tuple(measure(release.recoding, rows) for measure in measures))
+    return rows

@@ -172,9 +172,9 @@ class Prepared:
     def run(self, watch: Watch | None = None, *, layout: Layout | None = None) -> Release:
         """Ask the method, apply its recoding and return the release, not yet written or audited."""
         from .engines.local import LocalEngine
-        from .measure.lm import LM
-        from .measure.ncp import NCP
-        from .release.apply import canonical_order, left_empty, published_by_record, published_nodes
+        from .measure.before_after import BeforeAfter
+        from .measure.unit_cost import mean_unit_cost
+        from .release.apply import canonical_order, left_empty, published_by_record
 
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)
@@ -197,7 +197,8 @@ class Prepared:
             )
         elif not outcome.complete:
             notices += ("the time limit cut the run: the result is valid, and another run may differ.",)
-        nodes = published_nodes(recoding, self.rows)
+        pair = BeforeAfter(recoding, self.rows)
+        nodes = pair.node_of_occurrence
         suppressed = self.rows.leaves[nodes < 0]
         dropped = left_empty(nodes, self.rows)
         # Few records without any label would stand out; what suppression left so is not published.
@@ -215,7 +216,7 @@ class Prepared:
             method=chosen,
             recoding=recoding,
             hierarchy=self.hierarchy,
-            losses={score.name: score(recoding, self.rows).value for score in (NCP, LM)},
+            losses={name: mean_unit_cost(name, pair) for name in COST_NAMES},
             seconds=round(time.monotonic() - self.started, 6),
             items=self.hierarchy.n_leaves,
             occurrences=len(nodes),
@@ -230,6 +231,7 @@ class Prepared:
             suppressed_items=len(np.unique(suppressed)),
             suppressed=len(suppressed),
             dropped=tuple(dropped.tolist()),
+            rows=self.rows,
         )
 
     def ask(self, engine: Engine, guarantee: Guarantee, watch: Watch, **more: object) -> Outcome:

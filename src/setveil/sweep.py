@@ -178,7 +178,8 @@ def _point(
     shared: Mapping[str, Any],
     started: float,
 ) -> SweepPoint:
-    from .measure.scores import mean_unit_cost
+    from .measure.before_after import BeforeAfter
+    from .measure.unit_cost import mean_unit_cost
 
     longest = int(np.diff(engine.rows().indptr).max(initial=1))
     effective = KmAnonymity(guarantee.k, min(guarantee.m, longest))
@@ -190,7 +191,7 @@ def _point(
     return SweepPoint(
         guarantee.k,
         guarantee.m,
-        mean_unit_cost(prepared.job.cost, outcome.recoding, engine.rows()),
+        mean_unit_cost(prepared.job.cost, BeforeAfter(outcome.recoding, engine.rows())),
         bound,
         objective is not None and objective.proven,
         len(np.unique(outcome.recoding.nodes)),

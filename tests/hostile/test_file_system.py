@@ -133,7 +133,7 @@ def test_undecodable_names_work(shell: Shell) -> None:
 
 def test_two_runs_for_one_output(shell: Shell) -> None:
     """The second rename finds the first one's folder and gives up; the first stays complete."""
-    from setveil import api
+    from setveil import api, publish
 
     tree = api.Hierarchy.from_parents({"ale": "ALL", "ALL": None})
     data = api.Transactions.from_rows([["ale"], ["ale"]])
@@ -144,13 +144,13 @@ def test_two_runs_for_one_output(shell: Shell) -> None:
 
     def late(self: releases.Staging, *told: object) -> list[str]:
         releases.Staging.commit = original  # type: ignore[method-assign]
-        api.publish(release, "both")
+        publish(release, "both")
         return original(self, *told)  # type: ignore[arg-type]
 
     releases.Staging.commit = late  # type: ignore[method-assign]
     try:
         with pytest.raises(FileSystemError, match="exists"):
-            api.publish(release, "both")
+            publish(release, "both")
     finally:
         releases.Staging.commit = original  # type: ignore[method-assign]
     assert api.audit("both").holds

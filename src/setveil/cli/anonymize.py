@@ -34,10 +34,10 @@ from .reading import (
 )
 
 if TYPE_CHECKING:
-    from ..api import Publication
     from ..job import Prepared
     from ..model.hierarchy import Hierarchy
     from ..model.transactions import Transactions
+    from ..publishing import Publication
     from ..release.release import Release
 
 EXAMPLE = "Example: setveil anonymize baskets.csv --hierarchy products.csv -k 5 -m 2 -o release"
@@ -135,7 +135,7 @@ def anonymize(
     if given["output"] is None and not given["dry_run"]:
         raise UsageError("no output is named.", "Give -o FOLDER, or --dry-run.")
     refuse_stdin_twice(data, hierarchy_files(hierarchy_paths, given), given)
-    from ..api import check_environment, check_format, publish
+    from ..publishing import check_environment, check_format, publish
 
     check_environment()
     check_format(given["format"])
@@ -194,8 +194,8 @@ def _bound(
     limit: float | None,
     threads: int | None,
 ) -> Prepared:
-    from ..api import check_format
     from ..job import Job
+    from ..publishing import check_format
 
     check_format(given["format"], transactions.layout)
     hierarchy = read_hierarchies(hierarchy_paths, transactions, given)

@@ -34,11 +34,12 @@ def demo(
 
     check_destination(output, force=force)
     with screen.progress() as listener:
-        from ..api import anonymize, audit, check_environment, publish
+        from ..api import anonymize, audit
         from ..io.demo import groceries
         from ..model.guarantees import KmAnonymity
         from ..model.layout import Layout
         from ..progress import Watch
+        from ..publishing import check_environment, publish
 
         check_environment()
         baskets, products = groceries()

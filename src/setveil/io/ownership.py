@@ -43,7 +43,7 @@ def is_release(folder: Path) -> bool:
 
 def is_private_twin(folder: Path) -> bool:
     """Tell whether a folder holds the private documents of a release and nothing else."""
-    if _regular_names(folder) != {AUDIT, RECODING}:
+    if _regular_names(folder) != {AUDIT, HIERARCHY, RECODING}:
         return False
     return isinstance(_object(folder / AUDIT).get("certificate_sha256"), str)
 

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..model.transactions import Rows
-from ..release.recoding import Recoding
-from .scores import Measure, mean_unit_cost
+from .before_after import BeforeAfter
+from .scores import Measure
+from .unit_cost import mean_unit_cost
 
 
-def _compute(recoding: Recoding, rows: Rows) -> Fraction:
-    return mean_unit_cost("lm", recoding, rows)
+def _compute(pair: BeforeAfter) -> Fraction:
+    return mean_unit_cost("lm", pair)
 
 
-LM = Measure("lm", "LM, loss metric", "lower", (0, 1), _compute)
+LM = Measure(
+    "lm",
+    "LM, loss metric",
+    "lower",
+    (0, 1),
+    _compute,
+    "how much of the way from its own label to the root an item went, on average",
+)

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..model.transactions import Rows
-from ..release.recoding import Recoding
-from .scores import Measure, mean_unit_cost
+from .before_after import BeforeAfter
+from .scores import Measure
+from .unit_cost import mean_unit_cost
 
 
-def _compute(recoding: Recoding, rows: Rows) -> Fraction:
-    return mean_unit_cost("ncp", recoding, rows)
+def _compute(pair: BeforeAfter) -> Fraction:
+    return mean_unit_cost("ncp", pair)
 
 
-NCP = Measure("ncp", "NCP, normalized certainty penalty", "lower", (0, 1), _compute)
+NCP = Measure(
+    "ncp",
+    "NCP, normalized certainty penalty",
+    "lower",
+    (0, 1),
+    _compute,
+    "how much of the tree an item became indistinguishable from, on average",
+)

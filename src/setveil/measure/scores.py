@@ -1,6 +1,7 @@
 """What a measure is, and a list of their values.
 
-A `Measure` carries its name, what is better (goal) and its range. A `Score` is an exact value of one.
+A `Measure` carries its name, what is better (goal) and its range, so that any report can render it. A
+`Score` is a value of one: a fraction where it is counted, a float where it is estimated.
 """
 
 from __future__ import annotations
@@ -10,45 +11,49 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from ..model.costs import make_cost
-from ..model.transactions import Rows
-from ..release.apply import published_nodes
-from ..release.recoding import Recoding
+from .before_after import BeforeAfter
+
+Value = Fraction | float
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number about a recoding of records: see the module's text."""
+    """A number about records and what is published of them.
+
+    `goal` is "lower" or "higher"; an end of `range` that is None is open. `about` says in a sentence
+    what the number means.
+    """
 
     name: str
     title: str
     goal: str
-    range: tuple[int, int]
-    compute: Callable[[Recoding, Rows], Fraction]
+    range: tuple[int, int | None]
+    compute: Callable[[BeforeAfter], Value]
+    about: str = ""
 
-    def __call__(self, recoding: Recoding, rows: Rows) -> Score:
-        """Return the score of publishing `rows` by `recoding`."""
-        return Score(self, self.compute(recoding, rows))
+    def __call__(self, pair: BeforeAfter) -> Score:
+        """Return the score of publishing the records so."""
+        return Score(self, self.compute(pair))
 
 
 @dataclass(frozen=True)
 class Score:
-    """The exact value of a measure."""
+    """A value of a measure."""
 
     measure: Measure
-    value: Fraction
+    value: Value
 
     def __str__(self) -> str:
         return f"{self.measure.name.upper()} {float(self.value):.6f}"
 
 
 @dataclass(frozen=True)
-class Scores(Mapping[str, Fraction]):
+class Scores(Mapping[str, Value]):
     """Scores by the name of their measure; prints as a small table."""
 
     scores: tuple[Score, ...]
 
-    def __getitem__(self, name: str) -> Fraction:
+    def __getitem__(self, name: str) -> Value:
         for score in self.scores:
             if score.measure.name == name:
                 return score.value
@@ -74,17 +79,3 @@ class Scores(Mapping[str, Fraction]):
             for score in self.scores
         )
         return f"<table><thead><tr><th>measure</th><th>value</th></tr></thead>{lines}</table>"
-
-
-def mean_unit_cost(name: str, recoding: Recoding, rows: Rows) -> Fraction:
-    """Return the cost `name` of the recoding as a mean over the original occurrences, exactly.
-
-    A suppressed occurrence counts as wholly lost. Nothing lost where there is no occurrence.
-    """
-    if not len(rows.leaves):
-        return Fraction(0)
-    cost = make_cost(name, recoding.hierarchy)
-    nodes = published_nodes(recoding, rows)
-    kept = nodes[nodes >= 0]
-    lost = int(cost.unit_by_node[kept].sum()) + cost.scale * (len(nodes) - len(kept))
-    return Fraction(lost, cost.scale * len(nodes))

@@ -217,6 +217,16 @@ def published_paths(release: Release) -> list[tuple[str, ...]]:
         if release.hierarchy.private and len(path) > 2:
             path = (path[0], path[-1])
         paths.append(path)
+    return _padded(paths)
+
+
+def private_paths(release: Release) -> list[tuple[str, ...]]:
+    """Return the path of each original item up to its root, sorted, padded to one width."""
+    hierarchy = release.hierarchy
+    return _padded([hierarchy.path(label) for label in sorted(hierarchy.labels[: hierarchy.n_leaves])])
+
+
+def _padded(paths: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     width = max((len(path) for path in paths), default=0)
     return [path + (path[-1],) * (width - len(path)) for path in paths]
 
@@ -281,10 +291,6 @@ def private_recoding(release: Release) -> dict[str, object]:
         document["dropped_records"] = list(release.dropped)
         return document
     document["recoding"] = "local"
-    document["paths"] = {
-        labels[leaf]: list(release.hierarchy.path(labels[leaf]))[1:]
-        for leaf in range(release.hierarchy.n_leaves)
-    }
     document["published_by_group"] = [
         [labels[node] for node in recoding.cut(group).tolist()] for group in range(recoding.n_groups)
     ]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.guarantees import Guarantee
 from ..model.hierarchy import Hierarchy
 from ..model.layout import Layout
-from ..model.transactions import Transactions
+from ..model.transactions import Rows, Transactions
 from .recoding import Recoding
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class Release:
     `items`, `occurrences` and `unchanged` count the original's items, their occurrences, and those
     occurrences that are published as they were. `suppressed_items` and `suppressed` count the items
     left out and their occurrences. `dropped` are the places, in canonical order of the original, of the
-    records that are not published because nothing was left of them and they were fewer than k.
+    records that are not published because nothing was left of them and they were fewer than k. `rows`
+    are the original records, as leaves of `hierarchy`, in that order, where they are at hand.
     """
 
     published: Transactions
@@ -85,6 +86,7 @@ class Release:
     suppressed_items: int = 0
     suppressed: int = 0
     dropped: tuple[int, ...] = ()
+    rows: Rows | None = None
 
     @property
     def records(self) -> int:
