@@ -20,7 +20,27 @@ import typer
 
 from .._version import __version__
 from ..errors import FileSystemError, InternalError, ResourceLimit, SetveilError, UsageError
-from . import anonymize, audit, demo, doctor, hierarchy, methods, screen, standing
+from . import (
+    anonymize,
+    apply,
+    audit,
+    compare,
+    demo,
+    doctor,
+    explain,
+    hierarchy,
+    measure,
+    methods,
+    mine,
+    report,
+    risk,
+    screen,
+    standing,
+    sweep,
+)
+from . import (
+    run as run_jobs,
+)
 
 app = typer.Typer(
     name="setveil",
@@ -33,14 +53,23 @@ app = typer.Typer(
 )
 app.command("anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
 app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
+app.command("measure", epilog=measure.EXAMPLE)(measure.measure)
+app.command("risk", epilog=risk.EXAMPLE)(risk.risk)
+app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
+app.command("report", epilog=report.EXAMPLE)(report.report)
+app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
+app.command("sweep", epilog=sweep.EXAMPLE)(sweep.sweep)
+app.command("run", epilog=run_jobs.EXAMPLE)(run_jobs.run)
+app.command("apply", epilog=apply.EXAMPLE)(apply.apply)
 app.add_typer(hierarchy.app, name="hierarchy")
+app.add_typer(mine.app, name="mine")
 app.command("methods", epilog=methods.EXAMPLE)(methods.methods)
 app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
 app.command("doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 
 _CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, wherever typer keeps it
 INTERRUPTED = 130
-_WRITING = frozenset({"anonymize", "demo"})
+_WRITING = frozenset({"anonymize", "apply", "demo", "run"})
 
 
 class Terminated(BaseException):
