@@ -191,7 +191,49 @@ class Coherence:
         return f"({self.h} %, {self.k}, {self.p})-coherence{secrets}"
 
 
+@dataclass(frozen=True)
+class LDiversity:
+    """Of a bucket's tuples at most one in `l` has any one sensitive value."""
+
+    l: int  # noqa: E741 - the papers' name
+    model = "l"
+
+    def __post_init__(self) -> None:
+        whole_number("l", self.l, least=2)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the plain form kept in certificates."""
+        return {"model": self.model, "l": self.l}
+
+    def __str__(self) -> str:
+        return f"{self.l}-diversity of buckets"
+
+
+@dataclass(frozen=True)
+class MatchingDiversity:
+    """Whoever knows the published rules finds at least `l` possible sensitive values for every tuple.
+
+    A value is possible for a tuple if the rules allow it and the other tuples of the bucket can then
+    share the other values among them.
+    """
+
+    l: int  # noqa: E741 - the papers' name
+    model = "matching"
+
+    def __post_init__(self) -> None:
+        whole_number("l", self.l, least=2)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the plain form kept in certificates."""
+        return {"model": self.model, "l": self.l}
+
+    def __str__(self) -> str:
+        return f"matching {self.l}-diversity"
+
+
 Guarantee = KmAnonymity | KAnonymity | LmDiversity | Coherence
+BucketGuarantee = LDiversity | MatchingDiversity
+"""Promises about tables cut into buckets; the others are about records as sets."""
 
 
 def least_support(guarantee: Guarantee) -> int:

@@ -1,0 +1,157 @@
+"""Tables with a sensitive attribute: one row a person, quasi-identifying columns, one secret.
+
+Values are coded: a tuple's value in a quasi-identifying column is a leaf of that column's hierarchy, its
+sensitive value a number into `values`. Hierarchies are restricted to the values that occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, HierarchyError, Problem, UsageError
+from .hierarchy import Hierarchy
+from .intervals import parse_number
+from .vocabulary import Vocabulary
+
+Ids = NDArray[np.int32]
+ROOT = "*"
+"""The root above the values of a column without a hierarchy."""
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiAttribute:
+    """A column by which people may be recognised: its hierarchy, and the leaf of each tuple."""
+
+    name: str
+    hierarchy: Hierarchy
+    leaf_by_tuple: Ids
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Whether every value is a plain number."""
+        leaves = self.hierarchy.labels[: self.hierarchy.n_leaves]
+        return bool(leaves) and all(parse_number(label) is not None for label in leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """Tuples: quasi-identifying attributes, and a sensitive value each.
+
+    >>> patients = Microdata.from_columns({"sex": ["F", "M", "M"], "ill": ["flu", "flu", "gout"]}, "ill")
+    >>> patients
+    Microdata(3 tuples, sex; ill with 2 values)
+    """
+
+    quasi: tuple[QuasiAttribute, ...]
+    sensitive: str
+    values: tuple[str, ...]
+    value_by_tuple: Ids
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Mapping[str, Sequence[str]],
+        sensitive: str,
+        *,
+        quasi: Sequence[str] | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+    ) -> Microdata:
+        """Return the tuples of columns of texts.
+
+        Parameters
+        ----------
+        columns
+            The cells of each column, all of one length.
+        sensitive
+            The name of the sensitive column.
+        quasi
+            The names of the quasi-identifying columns; all others by default.
+        hierarchies
+            The hierarchies of some of these columns; the others get a root above their values.
+        """
+        names = [name for name in columns if name != sensitive] if quasi is None else list(quasi)
+        check_roles(names, sensitive, tuple(columns), tuple(hierarchies or {}))
+        attributes = tuple(
+            _attribute(name, columns[name], (hierarchies or {}).get(name)) for name in names
+        )
+        vocabulary = Vocabulary.of(columns[sensitive])
+        ids = vocabulary.ids
+        codes = np.array([ids[value] for value in columns[sensitive]], dtype=np.int32)
+        return cls(attributes, sensitive, vocabulary.labels, codes)
+
+    def __len__(self) -> int:
+        return len(self.value_by_tuple)
+
+    def __repr__(self) -> str:
+        names = ", ".join(attribute.name for attribute in self.quasi)
+        return (
+            f"Microdata({len(self):,} tuples, {names}; {self.sensitive} with {len(self.values)} values)"
+        )
+
+    @cached_property
+    def count_by_value(self) -> NDArray[np.int64]:
+        """How many tuples have each sensitive value."""
+        return np.bincount(self.value_by_tuple, minlength=len(self.values)).astype(np.int64)
+
+    @cached_property
+    def leaves(self) -> Ids:
+        """The leaf of each tuple (line) in each attribute (column)."""
+        columns = [attribute.leaf_by_tuple for attribute in self.quasi]
+        return np.stack(columns, axis=1) if columns else np.empty((len(self), 0), dtype=np.int32)
+
+
+def check_roles(
+    quasi: Sequence[str], sensitive: str, known: Sequence[str], with_tree: Sequence[str] = ()
+) -> None:
+    """Raise `UsageError` where columns are missing, named twice, or in two roles."""
+    for name in (*quasi, sensitive):
+        if name not in known:
+            raise UsageError(
+                f"there is no column {name[:40]!r}.",
+                f"Columns: {', '.join(other[:40] for other in known)}.",
+                code="unknown-column",
+            )
+        if [*quasi, sensitive].count(name) > 1:
+            raise UsageError(
+                f"column {name[:40]!r} is given two roles or named twice.",
+                "Give it one.",
+                code="two-roles",
+            )
+    if not quasi:
+        raise UsageError("no quasi-identifying column is named.", "Name some (--quasi).")
+    for name in with_tree:
+        if name not in quasi:
+            raise UsageError(
+                f"a hierarchy is given for {name[:40]!r}, which is no quasi-identifying column.",
+                f"Quasi-identifying: {', '.join(other[:40] for other in quasi)}.",
+            )
+
+
+def _attribute(name: str, cells: Sequence[str], hierarchy: Hierarchy | None) -> QuasiAttribute:
+    used = sorted(set(cells))
+    if "" in used:
+        raise DataError(f"a cell of column {name[:40]!r} is empty.", code="missing-cell")
+    if hierarchy is None:
+        root = ROOT
+        while root in used:
+            root += ROOT
+        hierarchy = Hierarchy.from_parents({**dict.fromkeys(used, root), root: None})
+    problems = [
+        Problem(
+            "unknown-item",
+            f"the value {value[:40]!r} of column {name[:40]!r} is not a leaf of its hierarchy.",
+            "Add it.",
+        )
+        for value in used
+        if hierarchy.node_of_label.get(value, len(hierarchy)) >= hierarchy.n_leaves
+    ]
+    if problems:
+        raise HierarchyError(problems)
+    restricted = hierarchy.restricted_to(used)
+    node = restricted.node_of_label
+    return QuasiAttribute(name, restricted, np.array([node[cell] for cell in cells], dtype=np.int32))
