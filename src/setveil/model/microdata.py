@@ -1,7 +1,7 @@
 """Tables with a sensitive attribute: one row a person, quasi-identifying columns, one secret.
 
-Values are coded: a tuple's value in a quasi-identifying column is a leaf of that column's hierarchy, its
-sensitive value a number into `values`. Hierarchies are restricted to the values that occur.
+Values are coded: a tuple's value in a quasi-identifying column is a leaf of that column's hierarchy,
+its sensitive value a number into `values`. Hierarchies are restricted to the values that occur.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ class QuasiAttribute:
 class Microdata:
     """Tuples: quasi-identifying attributes, and a sensitive value each.
 
-    >>> patients = Microdata.from_columns({"sex": ["F", "M", "M"], "ill": ["flu", "flu", "gout"]}, "ill")
-    >>> patients
+    >>> Microdata.from_columns({"sex": ["F", "M", "M"], "ill": ["flu", "flu", "gout"]}, "ill")
     Microdata(3 tuples, sex; ill with 2 values)
     """
 
