@@ -90,13 +90,43 @@ class Drawing:
         weight: float = 1.4,
         dashed: bool = False,
         arrow: bool = False,
+        dash: str = "",
     ) -> None:
-        """Draw a straight line, with a head at its end where it is an arrow."""
-        dash = ' stroke-dasharray="5 4"' if dashed else ""
+        """Draw a straight line, with a head at its end where it is an arrow.
+
+        `dash` is a pattern such as "5 2"; `dashed` is the usual one.
+        """
+        pattern = "5 4" if dashed else dash
+        dash = f' stroke-dasharray="{pattern}"' if pattern else ""
         head = ' marker-end="url(#head)"' if arrow else ""
         self._shapes.append(
             f'<line x1="{number(x1)}" y1="{number(y1)}" x2="{number(x2)}" y2="{number(y2)}" '
             f'stroke="{colour}" stroke-width="{number(weight)}"{dash}{head}/>'
+        )
+
+    def path(
+        self, points: Sequence[tuple[float, float]], *, colour: str, weight: float = 2, dash: str = ""
+    ) -> None:
+        """Draw straight lines from point to point."""
+        places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        self._shapes.append(
+            f'<polyline points="{places}" fill="none" stroke="{colour}" '
+            f'stroke-width="{number(weight)}" stroke-linejoin="round"{dashed}/>'
+        )
+
+    def area(self, points: Sequence[tuple[float, float]], *, fill: str, line: str) -> None:
+        """Draw a closed shape with corners."""
+        places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
+        self._shapes.append(
+            f'<polygon points="{places}" fill="{fill}" stroke="{line}" stroke-width="1.5"/>'
+        )
+
+    def circle(self, x: float, y: float, radius: float, *, fill: str, line: str) -> None:
+        """Draw a circle around a point."""
+        self._shapes.append(
+            f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}" '
+            f'stroke="{line}" stroke-width="1.5"/>'
         )
 
     def curve(self, x1: float, y1: float, x2: float, y2: float, *, colour: str = RULE) -> None:

@@ -21,6 +21,12 @@ SKY = "#d6ebf8"
 SAND = "#fdf0d2"
 ROSE = "#fbe3d6"
 MINT = "#d5efe6"
+BLACK = "#000000"
+PINK = "#b5558b"
+DEEP = "#08306b"
+
+SERIES = (BLUE, VERMILION, GREEN, BLACK, PINK, "#a87400", "#3a8fc4", MUTED)
+"""Colours of the series of a chart, in order; dark enough for text on white."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,352 @@
+"""Charts that a stranger reads at a glance: lines, bars and a heat map, as `Figure`.
+
+Nothing is told by colour alone: series differ by dash and marker too and are named at their ends, cells
+hold their numbers. Charts are as wide as a page column, stay readable in grey, and say in words, for
+screen readers, what they show.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from .drawing import MARGIN, Drawing, cut_to_width, text_width
+from .figure import Figure
+from .marks import Mark, mark_of
+from .palette import BLUE, DEEP, INK, MUTED, PAPER, RULE, SHADE, Style
+from .scales import Scale, spelled, spread
+
+WIDTH = 700.0
+TOP = 74.0
+PLOT_HEIGHT = 280.0
+SMALL = 11.5
+LABEL_GAP = 17.0
+WIDEST_LABEL = 170.0
+MOST_TOLD = 60
+"""How many numbers the description for screen readers holds."""
+
+Point = tuple[float, float | None]
+
+
+def line_chart(
+    series: Mapping[str, Sequence[Point]],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    percent: bool = False,
+    log_x: bool = False,
+    log_y: bool = False,
+    y_max: float | None = None,
+    notes: Sequence[str] = (),
+) -> Figure:
+    """Return lines over one pair of axes, each named at its end.
+
+    Parameters
+    ----------
+    series
+        The points (x, y) of each line by its name. Where y is None the line is broken.
+    title, x_label, y_label
+        The heading and the names of the axes, with their units.
+    percent
+        The y values are shares, shown in percent.
+    log_x, log_y
+        Logarithmic axes. Values of 0 lie on a mark of their own.
+    y_max
+        Where the y axis ends; by default above the largest value.
+    notes
+        Lines of small print below.
+
+    >>> line_chart({"aa": [(1, 0.2), (2, 0.4)]}, title="Loss", x_label="m", y_label="NCP")
+    Figure('Loss')
+    """
+    known = {name: _finite(points) for name, points in series.items()}
+    xs = sorted({x for points in known.values() for x, _ in points})
+    ys = [y for points in known.values() for _, y in points if y is not None]
+    height = max(PLOT_HEIGHT, LABEL_GAP * len(series))
+    bottom = TOP + height
+    up = Scale.over(ys, bottom, TOP, logarithmic=log_y, largest=y_max)
+    named = up.named(percent=percent)
+    left = MARGIN + 8 + max(text_width(text, SMALL) for _, text in named)
+    room = max((text_width(name, 12.5) for name in series), default=0.0)
+    right = WIDTH - MARGIN - min(room, WIDEST_LABEL) - 46
+    across = _across(xs, left + 14, right - 8, log_x)
+    foot, lines = bottom + 40, _wrapped(notes)
+    told = _points_in_words(known, x_label, y_label, percent)
+    sheet = _sheet(title, y_label, foot + 10 + 17 * len(lines), told)
+    for y, text in named:
+        sheet.line(left, y, right, y, colour=RULE, weight=0.8)
+        sheet.text(left - 8, y + 4, text, size=SMALL, colour=MUTED, anchor="end")
+    sheet.line(left, bottom, right, bottom, colour=MUTED, weight=1.2)
+    _mark_across(sheet, across, xs, bottom)
+    sheet.text((left + right) / 2, foot, x_label, size=12.5, colour=MUTED, anchor="middle")
+    ends: list[tuple[str, Mark, float, float]] = []
+    for place, (name, points) in enumerate(known.items()):
+        mark = mark_of(place)
+        drawn = [(across.place(x), None if y is None else up.place(y)) for x, y in points]
+        end = _draw_series(sheet, drawn, mark)
+        ends.append((name, mark, *(end or (right, bottom))))
+    _name_ends(sheet, ends, right, TOP, bottom)
+    sheet.lines(MARGIN, foot + 24, lines, size=SMALL)
+    return Figure(title, sheet.svg())
+
+
+def bar_chart(
+    bars: Sequence[tuple[str, float]],
+    *,
+    title: str,
+    x_label: str,
+    percent: bool = False,
+    told: Sequence[str] | None = None,
+    notes: Sequence[str] = (),
+) -> Figure:
+    """Return bars that lie, in the order given, each with its name before and its number behind.
+
+    Parameters
+    ----------
+    bars
+        Name and length of each.
+    title, x_label
+        The heading, and what the lengths are, with their unit.
+    percent
+        The lengths are shares, shown in percent.
+    told
+        What is written behind each bar instead of its number.
+    notes
+        Lines of small print below.
+
+    >>> bar_chart([("aa", 0.2), ("optimal", 0.1)], title="Loss", x_label="NCP", percent=True)
+    Figure('Loss')
+    """
+    written = list(told) if told is not None else [spelled(float(y), percent=percent) for _, y in bars]
+    lengths = [float(length) if math.isfinite(length) else 0.0 for _, length in bars]
+    names = max((text_width(name, 12.5) for name, _ in bars), default=0.0)
+    left = MARGIN + min(names, 230.0) + 12
+    behind = min(max((text_width(text, 12) for text in written), default=0.0), 240.0)
+    right = WIDTH - MARGIN - behind - 12
+    across = Scale.over(lengths, left, right)
+    step = 26.0
+    bottom = TOP + step * len(bars) + 4
+    lines = _wrapped(notes)
+    words = "; ".join(f"{name}: {text}" for (name, _), text in zip(bars, written, strict=True))
+    sheet = _sheet(title, x_label, bottom + 28 + 17 * len(lines), words[:4000])
+    for x, text in _apart(across.named(percent=percent)):
+        sheet.line(x, TOP - 2, x, bottom, colour=RULE, weight=0.8)
+        sheet.text(x, bottom + 17, text, size=SMALL, colour=MUTED, anchor="middle")
+    zero = across.place(0.0)
+    for place, ((name, _), length, text) in enumerate(zip(bars, lengths, written, strict=True)):
+        y, end = TOP + step * place + 3, across.place(length)
+        shown = cut_to_width(name, 12.5, left - MARGIN - 12)
+        sheet.text(left - 10, y + 14, shown, size=12.5, anchor="end")
+        if end != zero:
+            near, far = min(zero, end), max(zero, end)
+            sheet.box(near, y, far - near, 18, Style(BLUE, BLUE, PAPER, weight=0.6), radius=2)
+        behind_x = max(zero, end) + 7
+        sheet.text(behind_x, y + 14, cut_to_width(text, 12, WIDTH - MARGIN - behind_x), size=12)
+    sheet.line(zero, TOP - 2, zero, bottom, colour=MUTED, weight=1.2)
+    sheet.lines(MARGIN, bottom + 40, lines, size=SMALL)
+    return Figure(title, sheet.svg())
+
+
+def heat_map(
+    values: Mapping[tuple[int, int], float | None],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    told: Mapping[tuple[int, int], str] | None = None,
+    percent: bool = False,
+    marked: tuple[int, int] | None = None,
+    notes: Sequence[str] = (),
+) -> Figure:
+    """Return a grid of cells, the darker the larger, each with its number where cells are wide enough.
+
+    Parameters
+    ----------
+    values
+        The number of each cell by (x, y). A cell without a number is left white, with a broken line.
+    title, x_label, y_label
+        The heading and the names of columns and rows.
+    told
+        What is written into a cell instead of its number.
+    percent
+        The numbers are shares, shown in percent.
+    marked
+        A cell that is framed: what was chosen.
+    notes
+        Lines of small print below.
+
+    >>> heat_map({(1, 2): 0.2, (2, 2): None}, title="Loss", x_label="m", y_label="k")
+    Figure('Loss')
+    """
+    xs, ys = sorted({x for x, _ in values}), sorted({y for _, y in values})
+    rows = max((text_width(f"{y:,}", 12.5) for y in ys), default=0.0)
+    left = MARGIN + rows + 14
+    width = min((WIDTH - MARGIN - left) / max(len(xs), 1), 120.0)
+    cell = 34.0
+    top = TOP + 22
+    bottom = top + cell * len(ys)
+    known = [value for value in values.values() if value is not None and math.isfinite(value)]
+    most = max(known, default=0.0)
+    text_of = dict(told or {})
+    for key, value in values.items():
+        text_of.setdefault(key, "none" if value is None else spelled(value, percent=percent))
+    size = 12.5 if width >= 60 else 10.0
+    widest = max((text_width(text, size) for text in text_of.values()), default=0.0)
+    legible = told is not None or widest <= width - 8
+    if not legible:
+        notes = [f"From light, 0, to dark, {spelled(most, percent=percent)}.", *notes]
+    lines = _wrapped(notes)
+    words = "; ".join(
+        f"{x_label} {x}, {y_label} {y}: {text_of[x, y]}" for x, y in sorted(values)[:MOST_TOLD]
+    )
+    sheet = _sheet(title, f"rows: {y_label}; columns: {x_label}", bottom + 16 + 17 * len(lines), words)
+    for column, x in enumerate(xs):
+        sheet.text(left + width * (column + 0.5), top - 8, f"{x:,}", size=12.5, anchor="middle")
+    for row, y in enumerate(ys):
+        sheet.text(left - 10, top + cell * (row + 0.62), f"{y:,}", size=12.5, anchor="end")
+        for column, x in enumerate(xs):
+            if (x, y) in values:
+                style = _cell_style(values[x, y], most, (x, y) == marked)
+                place = (left + width * column + 1.5, top + cell * row + 1.5)
+                text = text_of[x, y] if legible else ""
+                sheet.label_box(*place, width - 3, cell - 3, text, style, size=size)
+    sheet.lines(MARGIN, bottom + 28, lines, size=SMALL)
+    return Figure(title, sheet.svg())
+
+
+def _finite(points: Sequence[Point]) -> list[Point]:
+    """Return points as floats, in the order of x; what is no number becomes a gap."""
+    plain = [(float(x), None if y is None or not math.isfinite(y) else float(y)) for x, y in points]
+    return sorted(plain, key=lambda point: point[0])
+
+
+def _sheet(title: str, below: str, height: float, words: str) -> Drawing:
+    sheet = Drawing(WIDTH, height + 12, title=title, description=f"{below}. {words}")
+    sheet.heading(MARGIN, 32, cut_to_width(title, 14.5, WIDTH - 2 * MARGIN))
+    sheet.text(MARGIN, 54, cut_to_width(below, 12.5, WIDTH - 2 * MARGIN), size=12.5, colour=MUTED)
+    return sheet
+
+
+def _wrapped(notes: Sequence[str]) -> list[str]:
+    """Return notes cut into lines that fit; one that has no blanks is shortened."""
+    lines: list[str] = []
+    for note in notes:
+        line = ""
+        for word in note.split():
+            longer = f"{line} {word}".lstrip()
+            if line and text_width(longer, SMALL) > WIDTH - 2 * MARGIN:
+                lines.append(line)
+                longer = word
+            line = cut_to_width(longer, SMALL, WIDTH - 2 * MARGIN)
+        lines.append(line)
+    return lines
+
+
+def _across(xs: Sequence[float], left: float, right: float, logarithmic: bool) -> Scale:
+    """Return the x axis: from the first to the last value, for none of them need be 0."""
+    if not xs or xs[0] == xs[-1]:
+        only = xs[0] if xs else 0.0
+        return Scale((only - 1, only + 1), left, right)
+    return Scale((xs[0], xs[-1]), left, right, logarithmic and xs[0] > 0)
+
+
+def _mark_across(sheet: Drawing, across: Scale, xs: Sequence[float], bottom: float) -> None:
+    """Name the x values that are there; where they are too dense, those that have room."""
+    wanted = [(across.place(x), spelled(x)) for x in xs]
+    if wanted:
+        last = wanted[-1]
+        room = text_width(last[1], SMALL) / 2 + 6
+        for x, text in [*_apart([w for w in wanted[:-1] if w[0] < last[0] - room], last), last]:
+            sheet.line(x, bottom, x, bottom + 4, colour=MUTED, weight=1)
+            sheet.text(x, bottom + 18, text, size=SMALL, colour=MUTED, anchor="middle")
+
+
+def _apart(
+    wanted: Sequence[tuple[float, str]], last: tuple[float, str] | None = None
+) -> list[tuple[float, str]]:
+    """Return the texts that do not touch the one before, nor the last one, in reading order."""
+    kept: list[tuple[float, str]] = []
+    free = -math.inf
+    end = math.inf if last is None else last[0] - text_width(last[1], SMALL) / 2 - 6
+    for x, text in wanted:
+        half = text_width(text, SMALL) / 2
+        if x - half > free and x + half < end:
+            kept.append((x, text))
+            free = x + half + 6
+    return kept
+
+
+def _draw_series(
+    sheet: Drawing, points: Sequence[tuple[float, float | None]], mark: Mark
+) -> tuple[float, float] | None:
+    """Draw one line, broken where there is no value; return its end."""
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for x, y in points:
+        if y is None:
+            pieces.append([])
+        else:
+            pieces[-1].append((x, y))
+    for piece in pieces:
+        if len(piece) > 1:
+            sheet.path(piece, colour=mark.colour, dash=mark.dash)
+        if len(points) <= 60:
+            for x, y in piece:
+                mark.draw(sheet, x, y)
+    return next((piece[-1] for piece in reversed(pieces) if piece), None)
+
+
+def _name_ends(
+    sheet: Drawing,
+    ends: Sequence[tuple[str, Mark, float, float]],
+    right: float,
+    top: float,
+    bottom: float,
+) -> None:
+    """Write each line's name beside its end; where ends are close the names move apart."""
+    places = spread([y for _, _, _, y in ends], LABEL_GAP, top, bottom)
+    for (name, mark, x, y), place in zip(ends, places, strict=True):
+        sheet.line(x + 6, y, right + 8, place, colour=mark.colour, weight=0.7, dash="1.5 2.5")
+        sheet.line(right + 10, place, right + 34, place, colour=mark.colour, weight=2, dash=mark.dash)
+        mark.draw(sheet, right + 22, place)
+        shown = cut_to_width(name, 12.5, WIDTH - MARGIN - right - 38)
+        sheet.text(right + 40, place + 4.5, shown, size=12.5, colour=INK)
+
+
+def _cell_style(value: float | None, most: float, marked: bool) -> Style:
+    if value is None or not math.isfinite(value):
+        return Style(PAPER, INK if marked else RULE, MUTED, dashed=True, weight=2.6 if marked else 1.2)
+    share = min(max(value / most, 0.0), 1.0) if most > 0 else 0.0
+    fill = _between(SHADE, BLUE, share * 2) if share < 0.5 else _between(BLUE, DEEP, share * 2 - 1)
+    text = PAPER if share > 0.3 else INK
+    return Style(fill, INK if marked else fill, text, weight=2.6 if marked else 1.2)
+
+
+def _between(light: str, dark: str, share: float) -> str:
+    """Return the colour between two.
+
+    >>> _between("#000000", "#ffffff", 0.5)
+    '#808080'
+    """
+    pairs = zip(_channels(light), _channels(dark), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _points_in_words(
+    series: Mapping[str, Sequence[Point]], x_label: str, y_label: str, percent: bool
+) -> str:
+    """Say where the points are; long lines by their first, middle and last ones."""
+    most = max(MOST_TOLD // max(len(series), 1), 3)
+    parts = []
+    for name, points in series.items():
+        step = max(1, math.ceil(len(points) / most))
+        chosen = [*points[:-1:step], *points[-1:]]
+        told = ", ".join(
+            f"{'none' if y is None else spelled(y, percent=percent)} at {spelled(x)}" for x, y in chosen
+        )
+        parts.append(f"{name}: {told}")
+    return f"{y_label} by {x_label}. " + "; ".join(parts)
