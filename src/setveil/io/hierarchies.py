@@ -16,18 +16,16 @@ Reading keeps line numbers; `read_edges` returns what the file says, right or wr
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import FileSystemError, UsageError
+from ..errors import UsageError
 from ..model.doctor import mend, to_hierarchy
 from ..model.edges import EdgeCollector, HierarchyFile
 from ..model.hierarchy import Hierarchy
-from .disk import rename_new, shown, telling, write_file
+from .files import write_text_file
 from .hierarchy_amnesia import amnesia_lines, looks_like_amnesia, read_amnesia
 from .hierarchy_csv import parent_lines, path_lines, read_table
 from .hierarchy_json import json_lines, looks_like_json, read_json
@@ -179,29 +177,8 @@ def write_hierarchy(
     else:
         lines = amnesia_lines(hierarchy, name)
     if isinstance(file, (str, PathLike)):
-        _write_path(Path(file), lines, mode=0o600 if hierarchy.private else 0o644, force=force)
+        mode = 0o600 if hierarchy.private else 0o644
+        write_text_file(file, "".join(lines), mode=mode, force=force)
     else:
         for line in lines:
             file.write(line.encode("utf-8"))
-
-
-def _write_path(path: Path, lines: Iterator[str], *, mode: int, force: bool) -> None:
-    """Write beside the destination, then rename: the old file or the new one, never half of one."""
-    if os.path.lexists(path) and (not force or path.is_symlink() or not path.is_file()):
-        raise FileSystemError(
-            "it exists already." if not force else "it is not a plain file.",
-            "Choose another name." if force else "Choose another name, or --force to replace it.",
-            code="exists",
-            file=shown(path),
-        )
-    content = "".join(lines).encode("utf-8")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        write_file(beside, lambda file: file.write(content), mode=mode, told=path)
-        if force:
-            with telling(path, "replace"):
-                beside.replace(path)
-        else:
-            rename_new(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
