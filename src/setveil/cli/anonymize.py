@@ -3,97 +3,47 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import UsageError
-from ..registry import method as method_record
 from . import screen, standing
-from .flags import (
-    GUARANTEE,
-    NOTICES,
-    READING,
-    TABLE,
-    Flag,
-    method_flags,
-    method_options,
-    seconds,
-    taking,
-    whole,
+from .flags import GUARANTEE, NOTICES, READING, TABLE, Flag, method_flags, taking
+from .inputs import (
+    COST,
+    HIERARCHY,
+    METHOD,
+    THREADS,
+    TIME_LIMIT,
+    Settings,
+    bound,
+    input_files,
+    settings_of,
 )
-from .reading import (
-    guarantee_of,
-    hierarchy_files,
-    read_data,
-    read_hierarchies,
-    refuse_stdin_twice,
-)
+from .reading import read_data
 
 if TYPE_CHECKING:
     from ..job import Prepared
-    from ..model.hierarchy import Hierarchy
-    from ..model.transactions import Transactions
+    from ..progress import Listener
     from ..publishing import Publication
     from ..release.release import Release
 
 EXAMPLE = "Example: setveil anonymize baskets.csv --hierarchy products.csv -k 5 -m 2 -o release"
-_LEARNED = re.compile(r"group \d+\.\d+'*")
 
 RUN = (
-    Flag(
-        "method",
-        str | None,
-        "see `setveil methods`; the best for the guarantee if not given",
-        panel="Run",
-    ),
-    Flag("cost", str, "what is kept small: ncp or lm", default="ncp", panel="Run"),
-    Flag(
-        "weights", str | None, "item,weight lines: how much items matter", panel="Run", metavar="FILE"
-    ),
-    Flag("time_limit", str | None, "stop after this many seconds", panel="Run", metavar="SECONDS"),
-    Flag("threads", str | None, "how many threads count; all if not given", panel="Run", metavar="N"),
+    METHOD,
+    *COST,
+    TIME_LIMIT,
+    THREADS,
     Flag(
         "dry_run",
         bool,
         "show an estimate and what would be done; write nothing",
         panel="Run",
         default=False,
-    ),
-)
-HIERARCHY = (
-    Flag(
-        "hierarchy",
-        list[str] | None,
-        "what generalizes what; COLUMN=FILE for tables, may be repeated",
-        panel="Hierarchy",
-        metavar="[COLUMN=]FILE",
-    ),
-    Flag(
-        "unknown", str, "items not in it: error or attach-to-root", default="error", panel="Hierarchy"
-    ),
-    Flag(
-        "add_root", str | None, "put this label above several roots", panel="Hierarchy", metavar="LABEL"
-    ),
-    Flag("hierarchy_format", str | None, "paths, parents, json or amnesia", panel="Hierarchy"),
-    Flag(
-        "private_hierarchy",
-        bool,
-        "it was learned from these data: publish its labels and root, nothing between",
-        panel="Hierarchy",
-        default=False,
-    ),
-    Flag("hierarchy_delimiter", str | None, "what separates its cells", panel="Hierarchy"),
-    Flag("hierarchy_encoding", str | None, "utf-8 if not given", panel="Hierarchy"),
-    Flag(
-        "hierarchy_header",
-        bool | None,
-        "whether its first line holds names",
-        ("--hierarchy-header/--no-hierarchy-header",),
-        panel="Hierarchy",
     ),
 )
 OUTPUT = (
@@ -124,30 +74,65 @@ def anonymize(
     **given: Any,
 ) -> None:
     """Make a release of set-valued data that keeps a promise, and prove it on the bytes written."""
-    hierarchy_paths: list[str] = given["hierarchy"] or []
-    key: str | None = given["method"]
-    if key is not None:
-        method_record(key)
-    guarantee_of(given, key)  # wrong parameters are told before a large file is read
-    options = method_options(given)
-    limit = None if given["time_limit"] is None else seconds("time_limit", given["time_limit"])
-    threads = None if given["threads"] is None else whole("threads", given["threads"])
+    plan = planned(data, given)
+    prepared = read_and_bind(plan)
+    if given["dry_run"]:
+        screen.notices(prepared.notices, verbose=given["verbose"])
+        screen.result(*estimated(plan, prepared), as_json=given["as_json"])
+        return
+    with screen.progress() as listener:
+        release, publication = published(plan, prepared, listener)
+    screen.notices(told(release, publication), verbose=given["verbose"])
+    screen.result(
+        summary(release, publication), as_plain(release, publication), as_json=given["as_json"]
+    )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run by flags, checked as far as it can be without reading the data."""
+
+    data: str
+    given: Mapping[str, Any]
+    settings: Settings
+    inputs: list[str]
+
+
+def planned(data: str, given: Mapping[str, Any]) -> Plan:
+    """Return the run that the flags describe; a slip is told before a large file is read."""
+    settings = settings_of(given)
     if given["output"] is None and not given["dry_run"]:
         raise UsageError("no output is named.", "Give -o FOLDER, or --dry-run.")
-    refuse_stdin_twice(data, hierarchy_files(hierarchy_paths, given), given)
-    from ..publishing import check_environment, check_format, publish
+    plan = Plan(data, given, settings, input_files(data, given))
+    from ..publishing import check_environment, check_format
 
     check_environment()
     check_format(given["format"])
-    prepared = _prepared(data, hierarchy_paths, given, key, options, limit, threads)
-    if given["dry_run"]:
-        _tell_estimate(prepared, given)
-        return
-    verbose: bool = given["verbose"]
-    with screen.notices_before_error(prepared.notices, verbose=verbose), screen.progress() as listener:
-        from ..progress import Watch
+    return plan
 
-        release = prepared.run(Watch(listener=listener, time_limit=limit))
+
+def read_and_bind(plan: Plan) -> Prepared:
+    """Check the destination, read everything, and bind it; nothing is computed yet."""
+    from ..io.releases import check_destination
+    from ..publishing import check_format
+
+    given = plan.given
+    if given["output"] is not None:
+        screen.notices(check_destination(given["output"], force=given["force"], inputs=plan.inputs))
+    transactions = read_data(plan.data, given)
+    with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
+        check_format(given["format"], transactions.layout)
+        return bound(transactions, given, plan.settings)
+
+
+def published(plan: Plan, prepared: Prepared, listener: Listener | None) -> tuple[Release, Publication]:
+    """Run the job, write its release, audit it and put it into place."""
+    from ..progress import Watch
+    from ..publishing import publish
+
+    given = plan.given
+    with screen.notices_before_error(prepared.notices, verbose=given["verbose"]):
+        release = prepared.run(Watch(listener=listener, time_limit=plan.settings.time_limit))
         if listener is not None:
             listener("writing and auditing", None)
         publication = publish(
@@ -158,81 +143,12 @@ def anonymize(
             csv_safe=given["csv_safe"],
             placed=standing.placed,
         )
-    screen.notices(told(release, publication), verbose=verbose)
-    screen.result(
-        summary(release, publication), as_plain(release, publication), as_json=given["as_json"]
-    )
+    return release, publication
 
 
-def _prepared(
-    data: str,
-    hierarchy_paths: list[str],
-    given: Mapping[str, Any],
-    key: str | None,
-    options: Mapping[str, object],
-    limit: float | None,
-    threads: int | None,
-) -> Prepared:
-    """Check the destination, read everything, and bind it; nothing is computed yet."""
-    from ..io.releases import check_destination
-
-    files = [data, *hierarchy_files(hierarchy_paths, given), given["weights"], given["labels"]]
-    inputs = [name for name in files if name and name != "-"]
-    if given["output"] is not None:
-        screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
-    transactions = read_data(data, given)
-    with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
-        return _bound(transactions, hierarchy_paths, given, key, options, limit, threads)
-
-
-def _bound(
-    transactions: Transactions,
-    hierarchy_paths: list[str],
-    given: Mapping[str, Any],
-    key: str | None,
-    options: Mapping[str, object],
-    limit: float | None,
-    threads: int | None,
-) -> Prepared:
-    from ..job import Job
-    from ..publishing import check_format
-
-    check_format(given["format"], transactions.layout)
-    hierarchy = read_hierarchies(hierarchy_paths, transactions, given)
-    weights = None
-    if given["weights"]:
-        from ..io.weights import read_weights
-
-        weights = read_weights(given["weights"])
-    job = Job(
-        guarantee=guarantee_of(given, key, transactions),
-        method=key,
-        cost=given["cost"],
-        weights=weights,
-        time_limit=limit,
-        threads=threads,
-        unknown=given["unknown"],
-        options=options,
-    )
-    prepared = job.prepare(transactions, hierarchy)
-    if hierarchy is None or given["private_hierarchy"] or not _looks_learned(hierarchy):
-        return prepared
-    notice = (
-        "the hierarchy looks learned, and what is learned from the data tells something about them: "
-        "--private-hierarchy publishes its labels and root, nothing between."
-    )
-    return replace(prepared, notices=(*prepared.notices, notice))
-
-
-def _looks_learned(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> bool:
-    """Tell whether categories are named as `setveil hierarchy learn` names them."""
-    trees = hierarchy.values() if isinstance(hierarchy, Mapping) else (hierarchy,)
-    return any(_LEARNED.fullmatch(label) for tree in trees for label in tree.labels[tree.n_leaves :])
-
-
-def _tell_estimate(prepared: Prepared, given: Mapping[str, Any]) -> None:
-    screen.notices(prepared.notices, verbose=given["verbose"])
-    plain: dict[str, Any] = {"dry_run": True, **prepared.estimate(), "output": given["output"]}
+def estimated(plan: Plan, prepared: Prepared) -> tuple[str, dict[str, Any]]:
+    """Return what a run would work on, as text and as plain values."""
+    plain: dict[str, Any] = {"dry_run": True, **prepared.estimate(), "output": plan.given["output"]}
     if plain["method"] == "auto":
         from ..methods.auto import choose
 
@@ -240,7 +156,7 @@ def _tell_estimate(prepared: Prepared, given: Mapping[str, Any]) -> None:
         plain["would_take"] = choose(prepared.hierarchy, suppression=suppression).key
     lines = ["Dry run: nothing was computed or written."]
     lines += [f"  {name.ljust(20)} {text}" for name, text in _figures(plain)]
-    screen.result("\n".join(lines), plain, as_json=given["as_json"])
+    return "\n".join(lines), plain
 
 
 def _figures(plain: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
