@@ -23,7 +23,8 @@ from ..model.guarantees import (
     least_support,
 )
 from ..model.layout import Layout, LayoutColumn
-from .release import Release
+from .release import ObjectiveValue, Release, Seal
+from .sealing import digest_of_rows
 
 CERTIFICATE_VERSION = 1
 DELIMITED = frozenset({"baskets", "long", "onehot", "table"})
@@ -256,21 +257,39 @@ def private_audit(
         "suppressed_occurrences": release.suppressed,
         "dropped_records": len(release.dropped),
         "loss": {name: _exact(loss) for name, loss in release.losses.items()},
-        "objective": None if release.objective is None else release.objective.as_dict(),
+        "objective": None if release.objective is None else _exact_objective(release.objective),
         "complete": release.complete,
         "seconds": release.seconds,
         "figures": dict(release.figures),
         "notices": list(notices),
         "verdict": dict(verdict),
-        "input": None
-        if release.seal is None
-        else {
-            "hmac_sha256": release.seal.digest,
-            "key": release.seal.key,
-            "of": "the labels as a JSON array, then indptr (int64) and items (int32), little-endian, "
-            "then any unprotected cells as a JSON array of arrays",
-        },
+        "learned_hierarchy": release.hierarchy.private,
+        "input": None if release.seal is None else _sealed(release, release.seal),
     }
+
+
+def _sealed(release: Release, seal: Seal) -> dict[str, object]:
+    """Return the seal of the input, and one of its records alone, whatever their order was."""
+    document: dict[str, object] = {
+        "hmac_sha256": seal.digest,
+        "key": seal.key,
+        "of": "the labels as a JSON array, then indptr (int64) and items (int32), little-endian, "
+        "then any unprotected cells as a JSON array of arrays",
+    }
+    if release.rows is not None:
+        document["records_hmac_sha256"] = digest_of_rows(
+            release.rows, release.hierarchy, bytes.fromhex(seal.key)
+        )
+    return document
+
+
+def _exact_objective(objective: ObjectiveValue) -> dict[str, object]:
+    bound = objective.bound
+    exact = {
+        "value": _exact(objective.value)["exact"],
+        "bound": None if bound is None else _exact(bound)["exact"],
+    }
+    return {**objective.as_dict(), "exact": exact}
 
 
 def _exact(loss: Fraction) -> dict[str, object]:
@@ -280,7 +299,10 @@ def _exact(loss: Fraction) -> dict[str, object]:
 def private_recoding(release: Release) -> dict[str, object]:
     """Return how each original item is published, group by group for a local recoding."""
     recoding, labels = release.recoding, release.hierarchy.labels
-    document: dict[str, object] = {"personal_data": PERSONAL}
+    document: dict[str, object] = {"personal_data": PERSONAL, "dropped_records": list(release.dropped)}
+    counts = release.occurrences_by_leaf
+    if counts is not None:
+        document["occurrences"] = {labels[leaf]: count for leaf, count in enumerate(counts.tolist())}
     if recoding.group_of_record is None:
         nodes = recoding.node_of_leaf().tolist()
         document["recoding"] = "global"
@@ -288,7 +310,6 @@ def private_recoding(release: Release) -> dict[str, object]:
             labels[leaf]: labels[node] for leaf, node in enumerate(nodes) if node >= 0
         }
         document["suppressed"] = [labels[leaf] for leaf, node in enumerate(nodes) if node < 0]
-        document["dropped_records"] = list(release.dropped)
         return document
     document["recoding"] = "local"
     document["published_by_group"] = [

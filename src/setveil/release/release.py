@@ -12,6 +12,9 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..model.guarantees import Guarantee
 from ..model.hierarchy import Hierarchy
 from ..model.layout import Layout
@@ -63,7 +66,9 @@ class Release:
     occurrences that are published as they were. `suppressed_items` and `suppressed` count the items
     left out and their occurrences. `dropped` are the places, in canonical order of the original, of the
     records that are not published because nothing was left of them and they were fewer than k. `rows`
-    are the original records, as leaves of `hierarchy`, in that order, where they are at hand.
+    are the original records, as leaves of `hierarchy`, in that order, where they are at hand;
+    `count_by_leaf`, in how many of them each leaf is, is told where only that is known. The place of a
+    dropped record is -1 where the original is not known.
     """
 
     published: Transactions
@@ -87,11 +92,19 @@ class Release:
     suppressed: int = 0
     dropped: tuple[int, ...] = ()
     rows: Rows | None = None
+    count_by_leaf: NDArray[np.int64] | None = None
 
     @property
     def records(self) -> int:
         """How many records are published."""
         return len(self.published)
+
+    @property
+    def occurrences_by_leaf(self) -> NDArray[np.int64] | None:
+        """In how many original records each leaf is: counted, or as told; None where not known."""
+        if self.rows is None:
+            return self.count_by_leaf
+        return np.bincount(self.rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
 
     @property
     def labels(self) -> tuple[str, ...]:
