@@ -1,0 +1,155 @@
+"""Buckets by brute force: assignments, Definitions 1 and 2 and Figure 2 of the Injector paper.
+
+A person is a sensitive value and the set of values that the rules rule out. Nothing here is clever on
+purpose; nothing is shared with the methods or the audit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+
+class Person(NamedTuple):
+    value: int
+    cannot: frozenset[int]
+
+
+Group = Sequence[Person]
+
+
+def largest_matching(cannot: Sequence[frozenset[int]], values: Sequence[int]) -> int:
+    """How many of the people can be given one of the values each (MBM of the paper), by augmenting."""
+    taker: dict[int, int] = {}
+
+    def give(person: int, seen: set[int]) -> bool:
+        for place, value in enumerate(values):
+            if value in cannot[person] or place in seen:
+                continue
+            seen.add(place)
+            if place not in taker or give(taker[place], seen):
+                taker[place] = person
+                return True
+        return False
+
+    return sum(give(person, set()) for person in range(len(cannot)))
+
+
+def valid_values(group: Group, person: int) -> set[int]:
+    """The valid values of a person: lines 2-6 of Figure 1, and that the person can take the value."""
+    valid = set()
+    others = [each.cannot for place, each in enumerate(group) if place != person]
+    for place, other in enumerate(group):
+        rest = [each.value for number, each in enumerate(group) if number != place]
+        can_take = other.value not in group[person].cannot
+        if can_take and largest_matching(others, rest) == len(group) - 1:
+            valid.add(other.value)
+    return valid
+
+
+def valid_values_by_permutation(group: Group, person: int) -> set[int]:
+    """The same from every way to hand the values out; for a handful of people."""
+    values = [each.value for each in group]
+    return {
+        given[person]
+        for given in permutations(values)
+        if all(value not in each.cannot for value, each in zip(given, group, strict=True))
+    }
+
+
+def is_matching_diverse(group: Group, l: int) -> bool:  # noqa: E741
+    return all(len(valid_values(group, person)) >= l for person in range(len(group)))
+
+
+def are_incompatible(one: Person, other: Person) -> bool:
+    """Definition 2."""
+    return one.value == other.value or other.value in one.cannot or one.value in other.cannot
+
+
+def incompatible_with(group: Group, person: Person) -> int:
+    return sum(are_incompatible(each, person) for each in group)
+
+
+def nit(group: Group, table: Group) -> int:
+    """How many people of the table are incompatible with someone of the group."""
+    return sum(any(are_incompatible(each, person) for each in group) for person in table)
+
+
+def nit_by_formula(group: Group, table: Group) -> int:
+    """NIT[g] as section V-C computes it from counts by value and set."""
+    sen = {person.value for person in group}
+    every = sen.union(*(person.cannot for person in group))
+    first = sum(person.value in every for person in table)
+    second = sum(person.value not in every and bool(person.cannot & sen) for person in table)
+    return first + second
+
+
+def bucketize(
+    table: Group,
+    l: int,  # noqa: E741
+    chance: Iterator[int],
+    rank_of: Callable[[int], Sequence[int]],
+) -> tuple[list[list[Person]], list[int]]:
+    """Figure 2, line by line, on single people; and the NIT of each choice made in lines 3 and 13.
+
+    Where several people are equally good, the one at a random place among them, in the order of
+    `table`, is taken; equally good groups are told apart by size and then by `rank_of(how many)`. The
+    people left over are taken in the order of `table`.
+    """
+    people = list(table)
+    left = list(range(len(people)))
+    groups: list[list[int]] = []
+    rest: list[int] = []
+    chosen: list[int] = []
+
+    def members(places: Sequence[int]) -> list[Person]:
+        return [people[place] for place in places]
+
+    def values_of(places: Sequence[int]) -> set[int]:
+        return {people[place].value for place in places}
+
+    def pick(candidates: list[int], group: list[int], *, most: bool) -> int:
+        nit_of = {j: nit(members([*group, j]), members(left)) for j in candidates}
+        best = max(nit_of.values()) if most else min(nit_of.values())
+        ties = [j for j in candidates if nit_of[j] == best]
+        chosen.append(best)
+        return ties[next(chance) % len(ties)]
+
+    while len(left) >= l:
+        first = pick(left, [], most=True)
+        group = [first]
+        left.remove(first)
+        while len(group) < l:
+            able = [j for j in left if incompatible_with(members(group), people[j]) == 0]
+            if not able:
+                left = sorted([*left, *group[1:]])
+                rest.append(first)
+                group = []
+                break
+            added = pick(able, group, most=False)
+            group.append(added)
+            left.remove(added)
+        if group:
+            groups.append(group)
+    rest = sorted(rest + left)
+
+    rank = rank_of(len(groups))
+    alive = set(range(len(groups)))
+    if not groups:
+        return [members(rest)] if rest else [], chosen
+    for j in rest:
+        g = min(
+            alive,
+            key=lambda g: (incompatible_with(members(groups[g]), people[j]), len(groups[g]), rank[g]),
+        )
+        groups[g].append(j)
+        while len(valid_values(members(groups[g]), len(groups[g]) - 1)) < l and len(alive) > 1:
+            sen = values_of(groups[g])
+            other = min(
+                alive - {g}, key=lambda h: (-len(values_of(groups[h]) - sen), len(groups[h]), rank[h])
+            )
+            # The newcomer stays last, where it is looked at.
+            groups[g] = [*groups[other], *groups[g]]
+            alive.remove(other)
+    return [members(groups[g]) for g in sorted(alive)], chosen
