@@ -85,6 +85,21 @@ def nit_by_formula(group: Group, table: Group) -> int:
     return first + second
 
 
+def deal(count_by_value: Sequence[int], l: int, words: Sequence[int]) -> list[list[int]]:  # noqa: E741
+    """Anatomy's groups of values, then what is left; the word of a value's last copy breaks ties."""
+    copies = {value: count for value, count in enumerate(count_by_value) if count}
+    before = [sum(count_by_value[:value]) for value in range(len(count_by_value))]
+    groups = []
+    while len(copies) >= l:
+        order = sorted(copies, key=lambda v: (-copies[v], words[before[v] + copies[v] - 1]))
+        groups.append(order[:l])
+        for value in order[:l]:
+            copies[value] -= 1
+            if not copies[value]:
+                del copies[value]
+    return [*groups, sorted(value for value, count in copies.items() for _ in range(count))]
+
+
 def bucketize(
     table: Group,
     l: int,  # noqa: E741
