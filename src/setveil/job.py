@@ -12,7 +12,6 @@ import json
 import math
 import secrets
 import time
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -22,20 +21,19 @@ import numpy as np
 
 from .errors import DataError, Infeasible, ResourceLimit, UsageError
 from .model.costs import COST_NAMES, Cost, make_cost
-from .model.fit import fit_hierarchy
+from .model.fit import UNKNOWN_POLICIES, fit_hierarchy
 from .model.guarantees import (
     Coherence,
     Guarantee,
     KmAnonymity,
     LmDiversity,
-    guarantee_from_dict,
     least_support,
 )
 from .model.hierarchy import Hierarchy
 from .model.layout import Layout
 from .model.transactions import Rows, Transactions, bind
 from .progress import Watch
-from .registry import MethodRecord, default_method, method
+from .registry import MethodRecord, OptionValue, default_method, method
 from .release.release import ObjectiveValue, Release, Seal
 
 if TYPE_CHECKING:
@@ -67,22 +65,29 @@ class Job:
         """The record of the method, the guarantee's default where none is named."""
         return default_method(self.guarantee) if self.method is None else method(self.method)
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values that `job_from_dict` takes."""
-        plain: dict[str, object] = {
-            "guarantee": self.guarantee.as_dict(),
-            "method": self.record.key,
-            "cost": self.cost,
-            "unknown": self.unknown,
-            "options": dict(self.options),
-        }
-        if self.weights:
-            plain["weights"] = {label: str(weight) for label, weight in self.weights.items()}
-        if self.time_limit is not None:
-            plain["time_limit"] = self.time_limit
-        if self.threads is not None:
-            plain["threads"] = self.threads
-        return plain
+    def check(self, *, without_hierarchy: bool = False) -> dict[str, OptionValue]:
+        """Raise `UsageError` for what is wrong whatever the data are; return the options, checked."""
+        record = self.record
+        if not isinstance(self.cost, str):
+            raise UsageError("cost must be a name.", f"Known: {', '.join(COST_NAMES)}.")
+        if self.cost not in COST_NAMES:
+            raise UsageError(f"unknown cost {self.cost[:40]!r}.", f"Known: {', '.join(COST_NAMES)}.")
+        if self.unknown not in UNKNOWN_POLICIES:
+            allowed = ", ".join(UNKNOWN_POLICIES)
+            raise UsageError(
+                f"unknown={str(self.unknown)[:40]!r} is not known.", f"Allowed: {allowed}."
+            )
+        record.check_guarantee(self.guarantee)
+        options = record.checked_options(self.options)
+        _check_limits(self.time_limit, self.threads)
+        if without_hierarchy and record.needs_hierarchy:
+            raise UsageError(
+                f"the method {record.key!r} generalizes, so it needs a hierarchy.",
+                "Give one (--hierarchy FILE), or make one: `setveil hierarchy build` or "
+                "`setveil hierarchy learn`.",
+                code="hierarchy-needed",
+            )
+        return options
 
     def prepare(
         self,
@@ -92,22 +97,12 @@ class Job:
         """Check everything and bind the data; raise before anything is computed."""
         started = time.monotonic()
         record = self.record
-        if not isinstance(self.cost, str):
-            raise UsageError("cost must be a name.", f"Known: {', '.join(COST_NAMES)}.")
+        options = self.check()
         weights = _exact_weights(self.weights)
-        record.check_guarantee(self.guarantee)
-        options = record.checked_options(self.options)
-        _check_limits(self.time_limit, self.threads)
         _check_size(transactions, self.guarantee)
         if isinstance(hierarchy, Mapping) and not hierarchy and not record.needs_hierarchy:
             hierarchy = None  # a table without a hierarchy for any of its columns
-        if hierarchy is None and record.needs_hierarchy:
-            raise UsageError(
-                f"the method {record.key!r} generalizes, so it needs a hierarchy.",
-                "Give one (--hierarchy FILE), or make one: `setveil hierarchy build` or "
-                "`setveil hierarchy learn`.",
-                code="hierarchy-needed",
-            )
+        self.check(without_hierarchy=hierarchy is None)
         fitted, guarantee, notices = fit_hierarchy(
             transactions, hierarchy, self.guarantee, unknown=self.unknown
         )
@@ -262,44 +257,6 @@ class Prepared:
             bound=None if objective.bound is None else self.cost.share(objective.bound, counts),
             proven=objective.proven,
         )
-
-
-def job_from_dict(plain: Mapping[str, object]) -> Job:
-    """Return the job that `Job.as_dict` described; unknown keys are refused."""
-    known = {"guarantee", "method", "cost", "unknown", "options", "time_limit", "threads", "weights"}
-    strange = sorted(set(plain) - known)
-    if strange:
-        raise UsageError(
-            f"unknown key {strange[0][:40]!r} in a job.", f"Known: {', '.join(sorted(known))}."
-        )
-    guarantee, options = plain.get("guarantee"), plain.get("options", {})
-    if not isinstance(guarantee, Mapping) or not isinstance(options, Mapping):
-        raise UsageError("a job needs a guarantee, such as {model = 'km', k = 5, m = 2}.")
-    rest: dict[str, Any] = {
-        name: value for name, value in plain.items() if name not in ("guarantee", "options")
-    }
-    if isinstance(rest.get("weights"), Mapping):
-        rest["weights"] = {label: _weight(value) for label, value in rest["weights"].items()}
-    return Job(guarantee_from_dict(guarantee), options=dict(options), **rest)
-
-
-def _weight(value: object) -> Fraction:
-    try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError) as error:
-        raise UsageError(f"the weight {str(value)[:40]!r} is no number.") from error
-
-
-def job_from_toml(text: str) -> Job:
-    """Return the job written in TOML.
-
-    >>> job_from_toml("guarantee = {model = 'km', k = 5, m = 2}").record.key
-    'auto'
-    """
-    try:
-        return job_from_dict(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"the job is not valid TOML: {error}.", code="toml") from error
 
 
 def seal(transactions: Transactions) -> Seal:

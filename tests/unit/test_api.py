@@ -14,7 +14,6 @@ import pytest
 
 import setveil as sv
 from setveil.errors import DataError, FileSystemError, HierarchyError, InternalError, UsageError
-from setveil.job import job_from_dict, job_from_toml
 from setveil.model.layout import FORMATS, LayoutColumn
 from setveil.registry import METHODS, method
 
@@ -335,22 +334,6 @@ def test_public_bytes_do_not_depend_on_the_input_behind_them(
         sv.publish(release, tmp_path / name)
         contents.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert contents[0] == contents[1]
-
-
-def test_jobs_as_data() -> None:
-    job = job_from_toml(
-        'guarantee = {model = "km", k = 5, m = 2}\nmethod = "lra"\noptions = {parts = 4}'
-    )
-    assert job_from_dict(job.as_dict()) == job
-    assert job.record.key == "lra"
-    for wrong in (
-        "guarantee = 5",
-        "k = 5",
-        "guarantee = {model = 'km', k = 5, m = 2}\nstrange = 1",
-        "=",
-    ):
-        with pytest.raises(UsageError):
-            job_from_toml(wrong)
 
 
 def test_registry_answers() -> None:

@@ -64,6 +64,13 @@ OUTPUT = (
         default=False,
     ),
     Flag("force", bool, "replace a release that is there", panel="Output", default=False),
+    Flag(
+        "save_job",
+        str | None,
+        "write these flags as a job that `setveil run` repeats",
+        panel="Output",
+        metavar="FILE.toml",
+    ),
     Flag("as_json", bool, "print the result as JSON", ("--json",), panel="Output", default=False),
 )
 
@@ -77,11 +84,13 @@ def anonymize(
     plan = planned(data, given)
     prepared = read_and_bind(plan)
     if given["dry_run"]:
+        _save_job(plan)
         screen.notices(prepared.notices, verbose=given["verbose"])
         screen.result(*estimated(plan, prepared), as_json=given["as_json"])
         return
     with screen.progress() as listener:
         release, publication = published(plan, prepared, listener)
+    _save_job(plan)
     screen.notices(told(release, publication), verbose=given["verbose"])
     screen.result(
         summary(release, publication), as_plain(release, publication), as_json=given["as_json"]
@@ -108,6 +117,15 @@ def planned(data: str, given: Mapping[str, Any]) -> Plan:
 
     check_environment()
     check_format(given["format"])
+    if given["save_job"] is not None:
+        from ..io.files import check_new_file
+
+        if data == "-" or given["output"] is None:
+            raise UsageError(
+                "a job names the file it reads and the folder it makes.",
+                "Give both, or leave --save-job out.",
+            )
+        check_new_file(given["save_job"], force=given["force"], inputs=plan.inputs)
     return plan
 
 
@@ -144,6 +162,16 @@ def published(plan: Plan, prepared: Prepared, listener: Listener | None) -> tupl
             placed=standing.placed,
         )
     return release, publication
+
+
+def _save_job(plan: Plan) -> None:
+    if plan.given["save_job"] is None:
+        return
+    from .job_keys import write_job
+
+    force: bool = plan.given["force"]
+    write_job(plan.given["save_job"], plan.data, plan.given, about=("A job of setveil.",), force=force)
+    screen.notices([f"the job is written to {plan.given['save_job']}."])
 
 
 def estimated(plan: Plan, prepared: Prepared) -> tuple[str, dict[str, Any]]:

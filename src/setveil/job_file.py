@@ -1,0 +1,327 @@
+"""Job files: runs written down as TOML, to be run again by ``setveil run``.
+
+A file holds one job, its keys at the top, or several as ``[[job]]`` tables, with what they share in
+``[defaults]``. A key is the name of a flag of ``setveil anonymize``, a value what the flag takes;
+relative paths start at the file. `read_jobs` tells all faults of a file at once, `job_text` writes one
+job. What the keys are is the caller's to say (`Key`), for the command line is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from .errors import Problem, UsageError
+
+LARGEST_BYTES = 2**20
+NAME = re.compile(r"[^\W_][\w.+-]{0,79}")
+_PLAIN_NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,12})?")
+
+Value = str | bool | tuple[str, ...]
+"""What a flag takes: a text, a switch, or several texts."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a job: its kind, whether it is written as a number, and where it names a file.
+
+    `kind` is "text", "switch" or "texts". `path` is "" where the value is no path, "file" where it is
+    one, "column" for ``[COLUMN=]FILE`` and "list" where ``@FILE`` stands for the lines of a file.
+    """
+
+    name: str
+    kind: str = "text"
+    number: bool = False
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class FileJob:
+    """A job of a file: its name, and the flags it gives; paths are those of the working folder."""
+
+    name: str
+    file: Path
+    values: Mapping[str, Value]
+
+    @property
+    def shown(self) -> str:
+        """The job's name for messages."""
+        return f"{self.file.name}:{self.name}"
+
+
+def read_jobs(path: str | os.PathLike[str], keys: Sequence[Key]) -> list[FileJob]:
+    """Return the jobs of a file; `UsageError` with every fault of it if there are any.
+
+    Parameters
+    ----------
+    path
+        A TOML file.
+    keys
+        What a job may hold.
+    """
+    file = Path(path)
+    faults: list[Problem] = []
+    known = {key.name: key for key in keys}
+    jobs: list[FileJob] = []
+    document = _document(file)
+    defaults, tables = _parts(document, known, file, faults)
+    shared = _values(defaults, known, file, "[defaults]", faults)
+    for number, table in enumerate(tables, 1):
+        name = _name(table.pop("name", None), file, number, len(tables), faults)
+        where = f"job {name!r}"
+        own = _values(table, known, file, where, faults)
+        if name in {job.name for job in jobs}:
+            faults.append(_fault(file, f"two jobs are named {name!r}.", "Give each its own name."))
+        with _gathered(file, where, faults):
+            values = _moved({**shared, **own}, known, lambda path: os.path.normpath(file.parent / path))
+            jobs.append(FileJob(name, file, values))
+    if faults:
+        raise UsageError(faults)
+    return jobs
+
+
+def job_text(
+    values: Mapping[str, Value],
+    keys: Sequence[Key],
+    *,
+    folder: str | os.PathLike[str] = ".",
+    about: Sequence[str] = (),
+) -> str:
+    r"""Return a job as TOML.
+
+    Parameters
+    ----------
+    values
+        The job's flags, in the order they are written.
+    keys
+        What a job may hold.
+    folder
+        Where the file will lie; relative paths are written as seen from there.
+    about
+        Lines of comment above.
+
+    >>> print(job_text({"data": "baskets.csv", "k": "5"}, [Key("data"), Key("k", number=True)]), end="")
+    data = "baskets.csv"
+    k = 5
+    """
+
+    def relative(path: str) -> str:
+        return path if Path(path).is_absolute() else os.path.relpath(path, folder)
+
+    known = {key.name: key for key in keys}
+    lines = [f"# {_comment(line)}".rstrip() for line in about]
+    for name, value in _moved(values, known, relative).items():
+        lines.append(f"{name} = {_written(known[name], value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _document(file: Path) -> dict[str, Any]:
+    from .io.disk import shown, telling
+
+    with telling(file, "read"), file.open("rb") as opened:
+        content = opened.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise UsageError(
+            f"a job file has at most {LARGEST_BYTES:,} bytes.", "Split it.", file=shown(file)
+        )
+    try:
+        # A number keeps its spelling: the flags decide what a number is.
+        return tomllib.loads(content.decode("utf-8-sig"), parse_float=str)
+    except (ValueError, RecursionError) as error:
+        told = str(error).split("\n", maxsplit=1)[0][:200]
+        if isinstance(error, UnicodeDecodeError):
+            told = "it is not UTF-8"
+        elif isinstance(error, RecursionError):
+            told = "it is nested too deeply"
+        place = re.search(r" \(at line (\d+), column (\d+)\)", told)
+        raise UsageError(
+            f"it is not valid TOML: {told[: place.start()] if place else told}.",
+            'A job holds lines such as k = 5 and data = "baskets.csv".',
+            code="toml",
+            file=shown(file),
+            line=int(place[1]) if place else None,
+            column=int(place[2]) if place else None,
+        ) from error
+
+
+def _parts(
+    document: dict[str, Any], known: Mapping[str, Key], file: Path, faults: list[Problem]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the defaults and the tables of the jobs."""
+    defaults, several = document.pop("defaults", {}), document.pop("job", None)
+    if not isinstance(defaults, dict):
+        faults.append(_fault(file, "defaults is not a table.", "Write [defaults] above its lines."))
+        defaults = {}
+    if "name" in defaults:
+        faults.append(_fault(file, "[defaults] cannot hold a name.", "Give each job its own."))
+        del defaults["name"]
+    if several is None:
+        if not document:
+            faults.append(_fault(file, "it holds no job.", "Write data, k, m and output."))
+            return defaults, []
+        return defaults, [document]
+    tables = [several] if isinstance(several, dict) else several
+    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
+        faults.append(_fault(file, "job is not a table.", "Write [[job]] above the lines of each."))
+        tables = []
+    for name in document:
+        remedy = "Move it below [defaults] or a [[job]]." if _plain(name) in known else ""
+        remedy = remedy or "Known there: defaults, job."
+        faults.append(_fault(file, f"{name[:40]!r} stands outside of the jobs.", remedy))
+    return defaults, tables
+
+
+def _name(given: object, file: Path, number: int, count: int, faults: list[Problem]) -> str:
+    usual = file.stem if count == 1 else f"{file.stem}-{number}"
+    if given is None:
+        return usual
+    if not isinstance(given, str) or not NAME.fullmatch(given):
+        faults.append(
+            _fault(
+                file,
+                f"{str(given)[:40]!a} is no name for a job.",
+                "Use letters, digits and . _ + -, a letter or digit first.",
+            )
+        )
+        return usual
+    return given
+
+
+def _values(
+    table: Mapping[str, Any],
+    known: Mapping[str, Key],
+    file: Path,
+    where: str,
+    faults: list[Problem],
+) -> dict[str, Value]:
+    """Return a table's values by key, in the way of the command line, paths as seen from here."""
+    found: dict[str, Value] = {}
+    for given, value in table.items():
+        name = _plain(given)
+        key = known.get(name)
+        if key is None:
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            remedy = f"{hint}Keys are the names of the flags of `setveil anonymize`."
+            faults.append(_fault(file, f"{where}: unknown key {given[:40]!r}.", remedy))
+            continue
+        if name in found:
+            faults.append(_fault(file, f"{where}: {name} is given twice.", "Keep one."))
+        with _gathered(file, where, faults):
+            found[name] = _as_flag(key, value)
+    return found
+
+
+@contextlib.contextmanager
+def _gathered(file: Path, where: str, faults: list[Problem]) -> Iterator[None]:
+    """Add what is wrong to the faults, told of the place."""
+    try:
+        yield
+    except UsageError as error:
+        faults += [_fault(file, f"{where}: {one.what}", one.remedy) for one in error.problems]
+
+
+def _plain(name: str) -> str:
+    """Return a key with underscores: time-limit is time_limit."""
+    return name.replace("-", "_")
+
+
+def _as_flag(key: Key, value: object) -> Value:
+    """Return a TOML value as the command line would hand it over."""
+    if key.kind == "switch":
+        if isinstance(value, bool):
+            return value
+        raise UsageError(f"{key.name} must be true or false.", f"Write {key.name} = true.")
+    if key.kind == "texts":
+        values = value if isinstance(value, list) else [value]
+        return tuple(_text(key, one) for one in values)
+    return _text(key, value)
+
+
+def _text(key: Key, value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        what = "a text, or several in [ ]" if key.kind == "texts" else "a text or a number"
+        raise UsageError(f"{key.name} must be {what}.")
+    return str(value)
+
+
+def _moved(
+    values: Mapping[str, Value], known: Mapping[str, Key], change: Callable[[str], str]
+) -> dict[str, Value]:
+    """Return the values with their paths changed; only of a table a hierarchy is COLUMN=FILE."""
+    table = bool(values.get("set"))
+    found: dict[str, Value] = {}
+    for name, value in values.items():
+        key = known[name]
+        if isinstance(value, tuple):
+            found[name] = tuple(_path_changed(key, text, table, change) for text in value)
+        else:
+            found[name] = value if isinstance(value, bool) else _path_changed(key, value, table, change)
+    return found
+
+
+def _path_changed(key: Key, text: str, table: bool, change: Callable[[str], str]) -> str:
+    before, path = "", text
+    if not key.path or (key.path == "list" and not text.startswith("@")):
+        return text
+    if key.path == "list":
+        before, path = "@", text[1:]
+    elif key.path == "column" and table and "=" in text:
+        column, _, path = text.partition("=")
+        before = f"{column}="
+    if path == "-":
+        raise UsageError(f"{key.name} is standard input, which a job cannot name.", "Name a file.")
+    if not path or "\0" in path:
+        raise UsageError(f"{key.name} must name a file.")
+    return before + change(path)
+
+
+def _written(key: Key, value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return _quoted(value[0]) if len(value) == 1 else f"[{', '.join(map(_quoted, value))}]"
+    return value if key.number and _PLAIN_NUMBER.fullmatch(value) else _quoted(value)
+
+
+def _quoted(text: str) -> str:
+    r"""Return a TOML string; what TOML cannot hold is refused.
+
+    >>> print(_quoted('a "b" \n'))
+    "a \"b\" \n"
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            "a job file holds Unicode only, and a name given here is not.", "Rename the file."
+        ) from error
+    return '"' + "".join(_escapes(text)) + '"'
+
+
+def _escapes(text: str) -> Iterator[str]:
+    short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    for sign in text:
+        if sign in short:
+            yield short[sign]
+        elif sign.isprintable():
+            yield sign
+        else:  # also what would turn other text about
+            yield f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
+
+
+def _comment(line: str) -> str:
+    return "".join(sign if sign.isprintable() else "�" for sign in line)
+
+
+def _fault(file: Path, what: str, remedy: str = "") -> Problem:
+    from .io.disk import shown
+
+    return Problem("job-file", what, remedy, shown(file))
