@@ -66,7 +66,7 @@ def publish(
         Called with the folder as soon as it is there to stay: an interrupt after that comes too late.
     """
     from .audit import audit_folder
-    from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING
+    from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING, REPORT
     from .io.releases import Staging, check_destination, hierarchy_document, json_document
     from .io.write import data_file_name, write_data
     from .release.documents import (
@@ -75,7 +75,10 @@ def publish(
         private_paths,
         private_recoding,
         published_paths,
+        with_report,
     )
+    from .report.private_page import private_report
+    from .report.public_page import public_report
 
     check_environment()
     layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
@@ -89,17 +92,18 @@ def publish(
         data_sha256 = staging.write(data_file, lambda file: write_data(release.published, layout, file))
         paths = hierarchy_document(published)
         hierarchy_sha256 = staging.write(HIERARCHY, lambda file: file.write(paths))
-        public = json_document(
-            certificate(
-                release,
-                layout,
-                data_file=data_file,
-                data_sha256=data_sha256,
-                hierarchy_sha256=hierarchy_sha256,
-                mode="exact",
-                source_date_epoch=os.environ.get("SOURCE_DATE_EPOCH"),
-            )
+        told = certificate(
+            release,
+            layout,
+            data_file=data_file,
+            data_sha256=data_sha256,
+            hierarchy_sha256=hierarchy_sha256,
+            mode="exact",
+            source_date_epoch=os.environ.get("SOURCE_DATE_EPOCH"),
         )
+        report = public_report(told, release.published, published)
+        report_sha256 = staging.write(REPORT, lambda file: file.write(report))
+        public = json_document(with_report(told, file=REPORT, sha256=report_sha256))
         certificate_sha256 = staging.write(CERTIFICATE, lambda file: file.write(public))
         verdict = _judged(lambda: audit_folder(staging.public), release.guarantee)
         account = private_audit(
@@ -112,6 +116,7 @@ def publish(
         for name, document in ((AUDIT, account), (RECODING, private_recoding(release))):
             staging.write_private(name, json_document(document))
         staging.write_private(HIERARCHY, hierarchy_document(private_paths(release)))
+        staging.write_private(REPORT, private_report(release, told, verdict=verdict, notices=notices))
         late = staging.commit(placed)
         return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
 

@@ -30,7 +30,10 @@ KEYS = frozenset(
         "verify",
     }
 )
+NEW_KEYS = {1: frozenset[str](), 2: frozenset({"report", "terms", "evidence"})}
+"""What each version of the certificate has besides; version 1 knows no report."""
 OPTIONAL_KEYS = frozenset({"date", "suppressed"})
+CRITERIA = frozenset({"singling_out", "linkability", "inference"})
 
 NAMES_OF_FORMAT = {
     "baskets": "data.csv",
@@ -73,7 +76,9 @@ def read_certificate(content: bytes) -> tuple[dict[str, Any], Guarantee]:
             line,
             code="certificate-spelling",
         )
-    _need_keys(plain, KEYS, "the certificate", OPTIONAL_KEYS)
+    version = plain.get("certificate")
+    _need(_is_int(version) and version in NEW_KEYS, "certificate must be 1 or 2")
+    _need_keys(plain, KEYS | NEW_KEYS[version], "the certificate", OPTIONAL_KEYS)
     _check_head(plain)
     _check_data(plain["data"])
     try:
@@ -117,7 +122,6 @@ def _check_suppressed(suppressed: Any, guarantee: Guarantee) -> None:
 
 
 def _check_head(plain: Mapping[str, Any]) -> None:
-    _need(_is_int(plain["certificate"]) and plain["certificate"] == 1, "certificate must be 1")
     tool = plain["tool"]
     _need_keys(tool, frozenset({"name", "version"}), "tool")
     _need(tool["name"] == "setveil", "tool.name must be setveil")
@@ -127,12 +131,7 @@ def _check_head(plain: Mapping[str, Any]) -> None:
         "tool.version is not a version",
     )
     for key in ("promised", "not_promised"):
-        sentences = plain[key]
-        _need(
-            isinstance(sentences, list)
-            and all(isinstance(sentence, str) and sentence for sentence in sentences),
-            f"{key} must be a list of sentences",
-        )
+        _need_sentences(plain[key], key)
     _need(
         isinstance(plain["method"], str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,40}", plain["method"]),
         "method is not a name",
@@ -163,6 +162,27 @@ def _check_head(plain: Mapping[str, Any]) -> None:
     _need_keys(plain["hierarchy"], frozenset({"file", "sha256"}), "hierarchy")
     _need(plain["hierarchy"]["file"] == "hierarchy.csv", "hierarchy.file must be hierarchy.csv")
     _need_hash(plain["hierarchy"]["sha256"])
+    if "report" in plain:
+        _check_report(plain)
+
+
+def _check_report(plain: Mapping[str, Any]) -> None:
+    """The report, and the words for what was done and shown; the words themselves are not judged."""
+    _need_keys(plain["report"], frozenset({"file", "sha256"}), "report")
+    _need(plain["report"]["file"] == "report.html", "report.file must be report.html")
+    _need_hash(plain["report"]["sha256"])
+    terms, evidence = plain["terms"], plain["evidence"]
+    named = frozenset({"standard", "techniques", "privacy_model", "truthfulness"})
+    _need_keys(terms, named, "terms")
+    _need(terms["standard"] == "ISO/IEC 20889:2018", "terms.standard is unknown")
+    _need_sentences(terms["techniques"], "terms.techniques")
+    for key in ("privacy_model", "truthfulness"):
+        _need(isinstance(terms[key], str) and terms[key], f"terms.{key} must be a sentence")
+    _need_keys(evidence, CRITERIA, "evidence")
+    for criterion in sorted(CRITERIA):
+        _need_keys(evidence[criterion], frozenset({"shown", "not_shown"}), f"evidence.{criterion}")
+        for key in ("shown", "not_shown"):
+            _need_sentences(evidence[criterion][key], f"evidence.{criterion}.{key}")
 
 
 def _check_data(data: Any) -> None:
@@ -245,6 +265,13 @@ def _need_keys(
     missing = sorted(keys - set(plain))
     if missing:
         raise refuse(f"{where} lacks the key {missing[0]!r}.", NAME, code="certificate-key")
+
+
+def _need_sentences(value: object, where: str) -> None:
+    _need(
+        isinstance(value, list) and all(isinstance(sentence, str) and sentence for sentence in value),
+        f"{where} must be a list of sentences",
+    )
 
 
 def _no_constant(name: str) -> None:

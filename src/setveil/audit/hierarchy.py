@@ -23,6 +23,11 @@ class PublishedHierarchy:
         return frozenset(path[-1] for path in self.path_of_label.values())
 
     @property
+    def labels(self) -> frozenset[str]:
+        """All labels it tells: the published ones and those above them."""
+        return frozenset(label for path in self.path_of_label.values() for label in path)
+
+    @property
     def nested(self) -> tuple[str, ...]:
         """The published labels that are ancestors of other published labels, sorted."""
         above = {label for path in self.path_of_label.values() for label in path[1:]}

@@ -1,9 +1,9 @@
-"""Reads a release folder as a stranger would: three files, nothing more, not a byte unexplained.
+"""Reads a release folder as a stranger would: four files, nothing more, not a byte unexplained.
 
 Each file is read once, and the same bytes are hashed and parsed. What could carry a message besides
 the data is refused: other files, other keys, other orders, other spellings, bytes left over. Two
-things cannot be checked so: which of many valid compressed forms a gzip or Parquet file uses, and
-the certificate's sentences.
+things cannot be checked so: which of many valid compressed forms a gzip or Parquet file uses, and the
+sentences of certificate and report (`page` says what is checked of the latter).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from .certificate import check_counts, read_certificate
 from .formats import LARGEST_BYTES, read_data
 from .hierarchy import NAME as HIERARCHY
 from .hierarchy import PublishedHierarchy, check_against, check_apart, read_hierarchy
+from .page import LARGEST as LARGEST_REPORT
+from .page import NAME as REPORT
+from .page import check_report
 from .published import Published, shortened
 from .spelling import refuse
 
@@ -70,7 +73,7 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease:
         _read_file(folder, CERTIFICATE, largest=LARGEST_CERTIFICATE)
     )
     data_name = certificate["data"]["file"]
-    expected = {CERTIFICATE, HIERARCHY, data_name}
+    expected = {CERTIFICATE, HIERARCHY, data_name} | ({REPORT} if "report" in certificate else set())
     for name in sorted(names - expected):
         raise refuse(
             f"the folder holds {shortened(name)}, which is no part of a release.",
@@ -103,6 +106,11 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease:
             CERTIFICATE,
             code="certificate-guarantee",
         )
+    if REPORT in expected:
+        page = _read_file(folder, REPORT, largest=LARGEST_REPORT)
+        _need_hash(page, certificate["report"]["sha256"], REPORT)
+        columns = (column["name"] for column in certificate["data"].get("columns", ()))
+        check_report(page, certificate, {*hierarchy.labels, *columns})
     return ReadRelease(published, certificate, guarantee, hierarchy)
 
 

@@ -13,12 +13,14 @@ import stat
 from pathlib import Path
 from typing import Any
 
-CERTIFICATE, HIERARCHY, AUDIT, RECODING = (
+CERTIFICATE, HIERARCHY, REPORT, AUDIT, RECODING = (
     "certificate.json",
     "hierarchy.csv",
+    "report.html",
     "audit.json",
     "recoding.json",
 )
+_MOST_FILES = 4
 _DATA_FILE = re.compile(r"data\.(csv|dat|jsonl|parquet)(\.gz)?")
 _LARGEST_DOCUMENT = 64 << 20
 
@@ -26,13 +28,17 @@ _LARGEST_DOCUMENT = 64 << 20
 def is_release(folder: Path) -> bool:
     """Tell whether a folder is a release and nothing else; an OSError goes through."""
     names = _regular_names(folder)
-    if names is None or not {CERTIFICATE, HIERARCHY} < names or len(names) != 3:
+    if names is None or CERTIFICATE not in names:
         return False
     document = _object(folder / CERTIFICATE)
     tool, data = document.get("tool"), document.get("data")
     if not isinstance(tool, dict) or not isinstance(data, dict):
         return False
-    (data_file,) = names - {CERTIFICATE, HIERARCHY}
+    # The first version of the certificate knew no report.
+    known = {CERTIFICATE, HIERARCHY} | ({REPORT} if "report" in document else set())
+    if not known < names or len(names) != len(known) + 1:
+        return False
+    (data_file,) = names - known
     return (
         type(document.get("certificate")) is int
         and tool.get("name") == "setveil"
@@ -43,7 +49,8 @@ def is_release(folder: Path) -> bool:
 
 def is_private_twin(folder: Path) -> bool:
     """Tell whether a folder holds the private documents of a release and nothing else."""
-    if _regular_names(folder) != {AUDIT, HIERARCHY, RECODING}:
+    names = _regular_names(folder)
+    if names is None or not {AUDIT, RECODING} <= names <= {AUDIT, HIERARCHY, RECODING, REPORT}:
         return False
     return isinstance(_object(folder / AUDIT).get("certificate_sha256"), str)
 
@@ -58,7 +65,7 @@ def _regular_names(folder: Path) -> set[str] | None:
     if not stat.S_ISDIR(folder.lstat().st_mode):
         return None
     names = set(os.listdir(folder))
-    if len(names) > 3:
+    if len(names) > _MOST_FILES:
         return None
     plain = all(stat.S_ISREG((folder / name).lstat().st_mode) for name in names)
     return names if plain else None

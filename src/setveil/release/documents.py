@@ -23,10 +23,11 @@ from ..model.guarantees import (
     least_support,
 )
 from ..model.layout import Layout, LayoutColumn
+from .evidence import evidence, terms
 from .release import ObjectiveValue, Release, Seal
 from .sealing import digest_of_rows
 
-CERTIFICATE_VERSION = 1
+CERTIFICATE_VERSION = 2
 DELIMITED = frozenset({"baskets", "long", "onehot", "table"})
 
 PERSONAL = (
@@ -129,7 +130,10 @@ def certificate(
     mode: str,
     source_date_epoch: str | None = None,
 ) -> dict[str, object]:
-    """Return the public certificate of a release whose audit has to say yes before it is published."""
+    """Return the public certificate of a release whose audit has to say yes before it is published.
+
+    It lacks the report, which is made from it and named in it by `with_report`.
+    """
     least = 0 if isinstance(release.guarantee, LmDiversity) else release.guarantee.k
     data: dict[str, object] = {
         "file": data_file,
@@ -141,10 +145,11 @@ def certificate(
         data["delimiter"] = layout.delimiter
     if layout.format == "table":
         data["columns"] = [_described(column) for column in layout.columns]
+    guarantee = public_guarantee(release)
     document: dict[str, object] = {
         "certificate": CERTIFICATE_VERSION,
         "tool": {"name": "setveil", "version": __version__},
-        "guarantee": public_guarantee(release),
+        "guarantee": guarantee,
         "promised": promised(release.guarantee),
         "not_promised": not_promised(release.guarantee, layout.unprotected),
         "data": data,
@@ -152,6 +157,18 @@ def certificate(
         "method": release.method,
         "recoding": "global" if release.recoding.is_global else "local",
         "loss": {name: float(round(loss, 2)) for name, loss in release.losses.items()},
+        "terms": terms(
+            release.guarantee,
+            method=release.method,
+            local=not release.recoding.is_global,
+            values_left_out=bool(release.suppressed_items),
+            records_left_out=bool(release.suppressed_items and release.dropped),
+        ),
+        "evidence": evidence(
+            release.guarantee,
+            unprotected=layout.unprotected,
+            private=bool(guarantee.get("private")),
+        ),
         "verdict": {"verifier": "setveil.audit", "mode": mode, "holds": True},
         "verify": "setveil audit <folder>",
     }
@@ -163,6 +180,11 @@ def certificate(
     if source_date_epoch is not None:
         document["date"] = certificate_date(source_date_epoch)
     return document
+
+
+def with_report(document: Mapping[str, object], *, file: str, sha256: str) -> dict[str, object]:
+    """Return a certificate that names the report made from it."""
+    return {**document, "report": {"file": file, "sha256": sha256}}
 
 
 def _described(column: LayoutColumn) -> dict[str, str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import io
 import json
 from pathlib import Path
+from xml.sax.saxutils import escape
+
+from setveil.report.style import sheet
 
 Rows = list[list[str]]
 
@@ -60,7 +64,7 @@ def certificate_for(
     if form in DELIMITED:
         about["delimiter"] = ","
     return {
-        "certificate": 1,
+        "certificate": 2,
         "tool": {"name": "setveil", "version": "0.1.0"},
         "guarantee": guarantee,
         "promised": ["Something."],
@@ -70,9 +74,37 @@ def certificate_for(
         "method": "optimal",
         "recoding": "global",
         "loss": {"ncp": 0.03, "lm": 0.03},
+        "terms": {
+            "standard": "ISO/IEC 20889:2018",
+            "techniques": ["Generalization."],
+            "privacy_model": "K-anonymity model.",
+            "truthfulness": "Kept.",
+        },
+        "evidence": {
+            criterion: {"shown": [], "not_shown": ["Nothing."]}
+            for criterion in ("singling_out", "linkability", "inference")
+        },
         "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
         "verify": "setveil audit <folder>",
     }
+
+
+def report_bytes(certificate: dict, *, more: str = "", style: str | None = None) -> bytes:
+    """A report that says what it must and no more; `more` comes at the end of its body."""
+    style = sheet() if style is None else style
+    source = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{source}'; base-uri 'none'; form-action 'none'"
+    said = [*certificate["promised"], *certificate["not_promised"]]
+    said += [certificate[name]["sha256"] for name in ("data", "hierarchy")]
+    body = "\n".join(f"<p>{escape(str(sentence))}</p>" for sentence in said)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>Report</title>\n<style>{style}</style>\n</head>\n"
+        f"<body>\n{body}\n{more}</body>\n</html>\n"
+    ).encode()
 
 
 def spelled(certificate: object) -> bytes:
@@ -90,6 +122,7 @@ def write_folder(
     gz: bool = False,
     guarantee: object = None,
     change=lambda certificate: None,
+    report: bytes | None = None,
 ) -> Path:
     """Write a folder; `change` may edit the certificate in place before it is written."""
     content = data_bytes(form, rows) if data is None else data
@@ -97,9 +130,12 @@ def write_folder(
     paths = ("\n".join(PATHS) + "\n").encode() if hierarchy is None else hierarchy
     promise = {"model": "km", "k": 2, "m": 2} if guarantee is None else guarantee
     certificate = certificate_for(form, content, paths, gz=gz, records=len(rows), guarantee=promise)
+    page = report_bytes(certificate) if report is None else report
+    certificate["report"] = {"file": "report.html", "sha256": sha256(page)}
     change(certificate)
     folder.mkdir(exist_ok=True)
     (folder / certificate["data"]["file"]).write_bytes(content)
+    (folder / "report.html").write_bytes(page)
     (folder / "hierarchy.csv").write_bytes(paths)
     (folder / "certificate.json").write_bytes(spelled(certificate))
     return folder

@@ -1,0 +1,211 @@
+"""The public report as the audit looks at it: a page that does nothing and agrees with the certificate.
+
+What a page may be made of is spelled out here, and everything else is refused: scripts, forms, frames,
+pictures, comments, addresses, event handlers, style attributes, another style sheet, a second spelling
+of the same content. The grammar is so narrow that a browser cannot read it in another way. Labels
+stand in ``bdi`` elements, and must be published ones. What remains unchecked is the wording: sentences
+and numbers beyond those compared here are the publisher's word.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ..errors import DataError
+from .spelling import decode, refuse
+
+NAME = "report.html"
+LARGEST = 4 * 2**20
+
+KNOWN_SHEETS = frozenset({"37d48f1004fb09448584d96b4b60c757396dc4e9581a1f2b3e1b070a6edf5770"})
+"""The SHA-256 of every style sheet that setveil wrote into a public report, the newest last."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ELEMENTS = _words(
+    "html title body header main section footer nav div figure figcaption h1 h2 h3 p ul "
+    "li dl dt dd table caption thead tbody tr th td span strong em sup code pre bdi a svg g path rect "
+    "line circle ellipse polyline polygon text tspan desc defs marker"
+)
+LONGEST_LABEL = 60
+"""A longer label is cut, with an ellipsis as its last character."""
+ATTRIBUTES = _words(
+    "class id lang charset name content http-equiv href scope colspan role tabindex aria-label "
+    "aria-hidden xmlns viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry d points "
+    "dx dy fill stroke stroke-width stroke-dasharray stroke-linecap stroke-linejoin fill-opacity "
+    "stroke-opacity opacity font-family font-size font-weight font-style text-anchor text-decoration "
+    "dominant-baseline transform marker-end refX refY markerWidth markerHeight orient"
+)
+METAS = (
+    '<meta charset="utf-8">',
+    '<meta http-equiv="Content-Security-Policy" content="{policy}">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="referrer" content="no-referrer">',
+)
+_TOKEN = re.compile(
+    r'<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9]*)(?P<attributes>(?: [A-Za-z][A-Za-z0-9-]*="[^"<>]*")*)'
+    r"(?P<closed>/?)>|(?P<text>[^<>]+)"
+)
+_ATTRIBUTE = re.compile(r' ([A-Za-z][A-Za-z0-9-]*)="([^"<>]*)"')
+_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot);)")
+
+
+def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collection[str]) -> None:
+    """Raise `DataError` unless the bytes are a page as a release may hold.
+
+    Parameters
+    ----------
+    content
+        The bytes of ``report.html``.
+    certificate
+        The certificate, read and checked.
+    labels
+        The labels of the published hierarchy and, for a table, the names of its columns.
+    """
+    text = decode(content, NAME)
+    head, body = _parts(text)
+    _check_head(head)
+    scan = _Scan(body, text.count("\n", 0, len(text) - len(body)))
+    scan.run()
+    known = {_shown(label) for label in labels}
+    for label, line in scan.labels:
+        if label not in known and not _starts_one(label, known):
+            raise _wrong("a label is shown that the release does not publish.", line, "report-label")
+    said = set(scan.texts)
+    for file in ("data", "hierarchy"):
+        if certificate[file]["sha256"] not in said:
+            raise _wrong(f"the hash of the {file} is not told.", None, "report-content")
+    for key in ("promised", "not_promised"):
+        for sentence in certificate[key]:
+            if _shown(sentence) not in said:
+                raise _wrong(f"a sentence of {key} is missing.", None, "report-content")
+
+
+def _parts(text: str) -> tuple[str, str]:
+    head, found, body = text.partition("\n</head>\n")
+    if not found:
+        raise _wrong("the page has no head.", None, "report-head")
+    return head, body
+
+
+def _check_head(head: str) -> None:
+    """The head is fixed but for the title and the style sheet, which is one of those known."""
+    found = re.fullmatch(
+        r"<!doctype html>\n<html lang=\"en\">\n<head>\n(?P<metas>(?:<meta [^<>]*>\n)+)"
+        r"<title>(?P<title>[^<>\n]+)</title>\n<style>(?P<style>[^<&]*)</style>",
+        head,
+    )
+    if found is None:
+        raise _wrong("the head is not the one that setveil writes.", 1, "report-head")
+    style = found["style"].encode()
+    digest = hashlib.sha256(style)
+    if digest.hexdigest() not in KNOWN_SHEETS:
+        raise _wrong("the style sheet is none that setveil writes.", None, "report-style")
+    source = base64.b64encode(digest.digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{source}'; base-uri 'none'; form-action 'none'"
+    if found["metas"] != "".join(meta.format(policy=policy) + "\n" for meta in METAS):
+        raise _wrong("the head is not the one that setveil writes.", 3, "report-head")
+    _check_text(found["title"], 1)
+
+
+class _Scan:
+    """One walk over the body: elements closed in order, attributes known, texts and labels kept."""
+
+    def __init__(self, body: str, line: int) -> None:
+        self.body, self.line = body, line + 1
+        self.open = ["html"]
+        self.texts: list[str] = []
+        self.labels: list[tuple[str, int]] = []
+
+    def run(self) -> None:
+        """Walk to the end, or raise `DataError` at the first thing that has no place here."""
+        place = 0
+        while place < len(self.body):
+            token = _TOKEN.match(self.body, place)
+            if token is None:
+                raise _wrong("here is something that no report holds.", self.line, "report-markup")
+            if token["text"] is not None:
+                self._text(token["text"])
+            else:
+                self._tag(token)
+            self.line += token[0].count("\n")
+            place = token.end()
+        if self.open:
+            raise _wrong(f"<{self.open[-1]}> is not closed.", self.line, "report-markup")
+
+    def _text(self, text: str) -> None:
+        _check_text(text, self.line)
+        if not self.open and text != "\n":
+            raise _wrong("text follows the page.", self.line, "report-markup")
+        if self.open and self.open[-1] == "bdi":
+            self.labels.append((_plain(text), self.line))
+        if text.strip("\n"):
+            self.texts.append(_plain(text))
+
+    def _tag(self, token: re.Match[str]) -> None:
+        name = token["name"]
+        if name not in ELEMENTS:
+            raise _wrong(f"<{name[:20]}> has no place in a report.", self.line, "report-element")
+        if token["end"]:
+            if token["attributes"] or token["closed"] or not self.open or self.open.pop() != name:
+                raise _wrong(f"</{name}> closes nothing.", self.line, "report-markup")
+            return
+        seen: set[str] = set()
+        for key, value in _ATTRIBUTE.findall(token["attributes"]):
+            self._attribute(key, value)
+            if key in seen:
+                raise _wrong(f"the attribute {key} comes twice.", self.line, "report-attribute")
+            seen.add(key)
+        if token["closed"] and "svg" not in self.open:
+            raise _wrong(f"<{name}/> is spelled wrongly.", self.line, "report-markup")
+        if not token["closed"]:
+            if self.open and self.open[-1] == "bdi":
+                raise _wrong("a label holds markup.", self.line, "report-markup")
+            self.open.append(name)
+
+    def _attribute(self, key: str, value: str) -> None:
+        _check_text(value, self.line)
+        right = key in ATTRIBUTES
+        if key == "href":
+            right = re.fullmatch("#[a-z-]+", value) is not None
+        elif key == "xmlns":
+            right = value == "http://www.w3.org/2000/svg"
+        elif key == "marker-end":
+            right = value == "url(#head)"
+        elif "url(" in value.lower() or "javascript:" in value.lower():
+            right = False
+        if not right:
+            raise _wrong(f"the attribute {key[:20]} has no place here.", self.line, "report-attribute")
+
+
+def _check_text(text: str, line: int) -> None:
+    if _REFERENCE.search(text):
+        raise _wrong("a character is spelled in an unusual way.", line, "report-text")
+    for sign in text:
+        if not sign.isprintable() and sign != "\n":
+            raise _wrong("a character that cannot be seen is in the text.", line, "report-text")
+
+
+def _plain(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
+
+
+def _shown(label: str) -> str:
+    """Return a label as a page shows it: with a sign for each character that cannot be seen."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in label)
+
+
+def _starts_one(label: str, known: Collection[str]) -> bool:
+    cut = len(label) == LONGEST_LABEL and label.endswith("…")
+    return cut and any(name.startswith(label[:-1]) for name in known)
+
+
+def _wrong(what: str, line: int | None, code: str) -> DataError:
+    return refuse(what, NAME, line, code=code)

@@ -1,0 +1,191 @@
+"""Pages as text: elements that escape what they hold, and a shell that lets a browser load nothing.
+
+Labels are hostile text. Whatever is not `Html` already is escaped by `element`, characters that cannot
+be seen or that turn other text around are replaced, and a label stands in a ``bdi`` element of its
+own. A page holds no script and no address; its policy forbids both, and its one style sheet is named
+by hash. Each content has one spelling, so that the audit can tell that nothing hides in another.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from xml.sax.saxutils import escape
+
+from .drawing import ARROW_HEAD, visible
+from .figure import Figure
+from .style import sheet
+
+LONGEST_LABEL = 60
+VOID = frozenset({"meta", "br"})
+_BLOCKS = frozenset(
+    {"html", "head", "body", "header", "main", "section", "footer", "nav", "div", "figure"}
+    | {"table", "thead", "tbody", "tr", "ul", "dl"}
+)
+
+
+class Html(str):
+    """Text that is markup already: `element` takes it as it is, and escapes everything else."""
+
+    __slots__ = ()
+
+
+Content = str | Html
+
+
+def text(content: Content) -> Html:
+    """Return a content as markup: escaped, unless it is markup already.
+
+    >>> text("a < b")
+    'a &lt; b'
+    """
+    return content if isinstance(content, Html) else Html(escape(visible(content)))
+
+
+def element(name: str, /, *content: Content, **attributes: str | int | None) -> Html:
+    """Return an element; an attribute's name may end in ``_`` and hold ``_`` for ``-``.
+
+    >>> element("p", "1 < 2", class_="sum")
+    '<p class="sum">1 &lt; 2</p>'
+    """
+    spelled = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(visible(str(value)), {chr(34): "&quot;"})}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in VOID:
+        return Html(f"<{name}{spelled}>")
+    if name in _BLOCKS:
+        inner = "\n".join(text(part) for part in content if part)
+        return Html(
+            f"<{name}{spelled}>\n{inner}\n</{name}>" if inner else f"<{name}{spelled}></{name}>"
+        )
+    return Html(f"<{name}{spelled}>{''.join(text(part) for part in content)}</{name}>")
+
+
+def join(parts: Iterable[Content], between: str = "") -> Html:
+    """Return the parts as one piece of markup, with a line end or a blank between them where given."""
+    return Html(between.join(text(part) for part in parts))
+
+
+def label(name: str) -> Html:
+    """Return a label of the data, cut where it is long, apart from the text around it.
+
+    >>> label("<b>")
+    '<bdi>&lt;b&gt;</bdi>'
+    """
+    return element("bdi", shortened(name))
+
+
+def shortened(name: str, longest: int = LONGEST_LABEL) -> str:
+    """Return a label that is not too long to be shown."""
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def paragraphs(sentences: Iterable[Content]) -> Html:
+    """Return one paragraph a sentence."""
+    return join((element("p", sentence) for sentence in sentences), "\n")
+
+
+def listed(items: Iterable[Content], *, class_: str | None = None) -> Html:
+    """Return a list; an empty text where there is nothing in it."""
+    entries = [element("li", item) for item in items]
+    return element("ul", *entries, class_=class_) if entries else Html("")
+
+
+def terms_and_meanings(pairs: Iterable[tuple[Content, Content]], *, class_: str = "facts") -> Html:
+    """Return a list of terms, each with its meaning."""
+    return element(
+        "dl",
+        *(element("div", element("dt", term), element("dd", meaning)) for term, meaning in pairs),
+        class_=class_,
+    )
+
+
+def table(heads: Sequence[Content], rows: Iterable[Sequence[Content]], *, caption: str) -> Html:
+    """Return a table in a box that scrolls by itself where the screen is narrow.
+
+    A column whose head starts with ``#`` holds numbers.
+    """
+    numeric = [str(head).startswith("#") for head in heads]
+    kinds = ["number" if yes else None for yes in numeric]
+    head = element(
+        "tr",
+        *(
+            element("th", text(str(name).removeprefix("#")), scope="col", class_=kind)
+            for name, kind in zip(heads, kinds, strict=True)
+        ),
+    )
+    body = [
+        element(
+            "tr", *(element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True))
+        )
+        for row in rows
+    ]
+    drawn = element(
+        "table",
+        element("caption", caption),
+        element("thead", head),
+        element("tbody", *body),
+    )
+    return element("div", drawn, class_="scroll", tabindex=0, role="region", aria_label=caption)
+
+
+def picture(figure: Figure, caption: Content = "") -> Html:
+    """Return a picture in a box that scrolls by itself where the screen is narrow."""
+    svg = figure.svg.strip()
+    if "url(#head)" not in svg:
+        svg = svg.replace(ARROW_HEAD + "\n", "")
+    box = element("div", Html(svg), class_="scroll", tabindex=0, role="region", aria_label=figure.title)
+    return element("figure", box, element("figcaption", caption) if caption else Html(""))
+
+
+def bar(share: float, *, class_: str = "bar") -> Html:
+    """Return a small bar that fills a share of its length; the number stands beside it in words."""
+    filled = f"{min(max(share, 0.0), 1.0) * 100:.1f}".removesuffix(".0")
+    return Html(
+        f'<svg class="{class_}" viewBox="0 0 100 8" width="100" height="8" preserveAspectRatio="none" '
+        'aria-hidden="true"><rect class="rest" width="100" height="8"/>'
+        f'<rect class="full" width="{filled}" height="8"/></svg>'
+    )
+
+
+def section(name: str, title: str, *content: Content) -> Html:
+    """Return a section with a heading that can be linked to."""
+    return element("section", element("h2", title), *content, id=name)
+
+
+@cache
+def policy() -> str:
+    """Return what a page may load: nothing but the style sheet it brings."""
+    digest = base64.b64encode(hashlib.sha256(sheet().encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def page(title: str, *content: Content, private: bool = False) -> bytes:
+    """Return a whole page as it is written to a file.
+
+    Parameters
+    ----------
+    title
+        What a browser shows as the page's name.
+    content
+        What the body holds.
+    private
+        Whether the page holds personal data; it is then marked throughout and not to be indexed.
+    """
+    robots = [element("meta", name="robots", content="noindex, nofollow, noarchive")] if private else []
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy()),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        *robots,
+        element("title", title),
+        Html(f"<style>{sheet()}</style>"),
+    )
+    body = element("body", *content, class_="private" if private else "public")
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n".encode()

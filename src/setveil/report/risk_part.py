@@ -1,0 +1,159 @@
+"""What somebody who knows more than was assumed can do: the risk that is left, as a part of a page.
+
+The public form is made from the published records alone, with a fixed amount of work, so it is the same
+for the same release. Up to what the promise covers the risk is 0, as the audit counted. Beyond, shares
+that stand for fewer than k records are told as a band only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity, least_support
+from ..model.transactions import Transactions
+from ..risk.curve import MOST, QUICK, RiskCurve, risk_curve
+from ..risk.estimate import Estimate, percent
+from .charts import line_chart
+from .html import Content, Html, element, picture, section, table
+from .sections import counted
+
+BEYOND = 2
+"""How far past the promise the curve goes at least, in known items."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A share as it may be told: in words, and where it is drawn."""
+
+    words: str
+    drawn: float
+
+
+def covered(guarantee: Guarantee) -> int | None:
+    """Return up to how many known items nobody is singled out; None for any number."""
+    match guarantee:
+        case KAnonymity():
+            return None
+        case KmAnonymity(m=m):
+            return m
+        case Coherence(p=p):
+            return p
+        case LmDiversity():
+            return 0
+
+
+def secret_labels(guarantee: Guarantee) -> frozenset[str]:
+    """Return the labels that an attacker is assumed not to know."""
+    if isinstance(guarantee, LmDiversity):
+        return guarantee.sensitive
+    return guarantee.private if isinstance(guarantee, Coherence) else frozenset()
+
+
+def known_labels(published: Transactions, guarantee: Guarantee) -> Transactions:
+    """Return the records without the labels that an attacker is assumed not to know."""
+    secret = secret_labels(guarantee)
+    if not secret:
+        return published
+    open_by_item = np.array([name not in secret for name in published.vocabulary.labels], dtype=bool)
+    stays = open_by_item[published.items]
+    kept_before = np.concatenate(([0], np.cumsum(stays)))
+    return replace(
+        published, indptr=kept_before[published.indptr].astype(np.int64), items=published.items[stays]
+    )
+
+
+def curve_after(published: Transactions, guarantee: Guarantee) -> RiskCurve | None:
+    """Return the risk that published records leave; None where there is nothing to know."""
+    seen = known_labels(published, guarantee)
+    if not len(seen) or not len(seen.items):
+        return None
+    longest = int(seen.length_by_record.max())
+    most = min(longest, max(MOST, (covered(guarantee) or 0) + BEYOND))
+    return risk_curve(seen, least_support(guarantee), most=most, budget=QUICK)
+
+
+def told(share: Estimate, records: int, least: int) -> Told:
+    """Return a share in words; one of fewer than `least` records as a band."""
+    if share.value == 0 and share.exact:
+        return Told("0 %", 0.0)
+    band = Fraction(least, records)
+    if share.value < band:
+        return Told(f"fewer than {least} records", float(min(band, Fraction(1))))
+    return Told(
+        percent(share.value) if share.exact else f"about {percent(share.value)}", float(share.value)
+    )
+
+
+def risk_after(published: Transactions, guarantee: Guarantee) -> Html:
+    """Return the public part on what is left to whoever knows more than the promise assumes."""
+    curve = curve_after(published, guarantee)
+    if curve is None:
+        return Html("")
+    least, upto = least_support(guarantee), covered(guarantee)
+    none = Told("0 %, verified", 0.0)
+    rows: list[tuple[Content, ...]] = []
+    worst: list[tuple[float, float | None]] = []
+    average: list[tuple[float, float | None]] = []
+    for point in curve.points:
+        safe = upto is None or point.known <= upto
+        at_worst = none if safe else told(point.worst, curve.records, least)
+        at_random = none if safe else told(point.average, curve.records, least)
+        rows.append((str(point.known), at_worst.words, at_random.words))
+        worst.append((point.known, at_worst.drawn))
+        average.append((point.known, at_random.drawn))
+    drawn = line_chart(
+        {"most telling labels": worst, "labels at random": average},
+        title=f"Records that fewer than {least} share, by what is known",
+        x_label="labels known of a record",
+        y_label="share of records",
+        percent=True,
+        y_max=1.0,
+    )
+    return section(
+        "risk",
+        "What is left to whoever knows more",
+        *(element("p", sentence) for sentence in _sentences(curve, least, upto)),
+        picture(drawn),
+        table(
+            ("labels known", "#most telling ones", "#at random"),
+            rows,
+            caption=f"Share of records of which such labels fit fewer than {least} records",
+        ),
+        element("p", " ".join(_notes(curve, guarantee, least)), class_="small"),
+    )
+
+
+def _sentences(curve: RiskCurve, least: int, upto: int | None) -> list[str]:
+    if upto is None:
+        return ["Nobody is singled out by labels, however many of them are known."]
+    first: list[str] = []
+    if upto:
+        first.append(f"Whoever knows up to {counted(upto, 'label')} of a record singles nobody out.")
+    if len(curve.points) <= upto:
+        return [*first, "No record has more labels than that."]
+    point = curve.points[upto]
+    worst = _whom(told(point.worst, curve.records, least))
+    average = _whom(told(point.average, curve.records, least))
+    return [
+        *first,
+        f"Whoever knows {counted(upto + 1, 'label')} finds fewer than {least} records that fit: for "
+        f"{worst} if these are the most telling labels of the record, for {average} if they are any.",
+    ]
+
+
+def _whom(share: Told) -> str:
+    return share.words if share.words.endswith("records") else f"{share.words} of the records"
+
+
+def _notes(curve: RiskCurve, guarantee: Guarantee, least: int) -> list[str]:
+    notes = [f"A share of fewer than {least} records is told, and drawn, as that."]
+    if not curve.exact:
+        notes.append(f"About: estimated from {curve.draws:,} drawn records; the rest is counted.")
+    if isinstance(guarantee, KmAnonymity) and guarantee.negative:
+        notes.append("Only labels known to be in a record are looked at here.")
+    if secret_labels(guarantee):
+        notes.append("Sensitive or private labels count as not known.")
+    return notes

@@ -1,0 +1,286 @@
+"""The parts that both reports share, made from the certificate alone.
+
+The certificate is public, so whatever is made of it is: these parts cannot tell more than it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .html import (
+    Content,
+    Html,
+    bar,
+    element,
+    join,
+    label,
+    listed,
+    section,
+    table,
+    terms_and_meanings,
+    text,
+)
+
+QUESTIONS: Mapping[str, tuple[str, str]] = {
+    "singling_out": ("Singling out", "Can one person's record be found?"),
+    "linkability": ("Linkability", "Can it be joined with other data about the person?"),
+    "inference": ("Inference", "Can something about the person be concluded?"),
+}
+MEASURES: Mapping[str, tuple[str, str]] = {
+    "ncp": (
+        "NCP",
+        "On average, what is published of an item covers {share} of all items. An item under its own "
+        "label counts as 0 %, one that is left out as 100 %.",
+    ),
+    "lm": ("LM", "The same, but counting only how many other items a label covers: {share}."),
+}
+
+Certificate = Mapping[str, Any]
+
+
+def counted(number: int | str, one: str, many: str | None = None) -> str:
+    """Return a number with its noun; a band, such as ``<5``, in words.
+
+    >>> counted(1, "record"), counted(1200, "record"), counted("<5", "record")
+    ('1 record', '1,200 records', 'fewer than 5 records')
+    """
+    many = many or f"{one}s"
+    if isinstance(number, str):
+        return f"fewer than {number.removeprefix('<')} {many}"
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def guarantee_name(plain: Mapping[str, Any]) -> Html:
+    """Return the name of a guarantee in the plain form of certificates."""
+    match plain["model"]:
+        case "km":
+            signed = " with negative knowledge" if plain.get("negative") else ""
+            return join((str(plain["k"]), element("sup", str(plain["m"])), f"-anonymity{signed}"))
+        case "k":
+            return text(f"{plain['k']}-anonymity of whole records")
+        case "lm":
+            return join((str(plain["l"]), element("sup", str(plain["m"])), "-diversity"))
+        case "coherence":
+            return text(f"({plain['h']} %, {plain['k']}, {plain['p']})-coherence")
+    return text(str(plain["model"]))
+
+
+def plain_name(plain: Mapping[str, Any]) -> str:
+    """Return the same without markup, for titles."""
+    return guarantee_name(plain).replace("<sup>", "^").replace("</sup>", "").replace("&amp;", "&")
+
+
+def tile(figure: str, what: str) -> Html:
+    """Return a number that is read first, with what it counts."""
+    return element(
+        "div", element("p", figure, class_="figure"), element("p", what, class_="what"), class_="tile"
+    )
+
+
+def verdict(certificate: Certificate) -> Html:
+    """Return what was verified, and by whom."""
+    mode = certificate["verdict"]["mode"]
+    return element(
+        "div",
+        element(
+            "p",
+            element("strong", "✓ The promise holds. "),
+            "It was verified on the published files themselves before they were put into place.",
+        ),
+        element(
+            "p",
+            "Verifier: ",
+            element("code", certificate["verdict"]["verifier"]),
+            f" ({mode} support), which shares no code with the program that made the release. Do not "
+            "take its word for it: the commands at the end repeat the check.",
+            class_="small",
+        ),
+        class_="verdict",
+    )
+
+
+def promises(certificate: Certificate) -> Html:
+    """Return what is promised beside what is not."""
+    return section(
+        "promise",
+        "What is promised, and what is not",
+        element(
+            "div",
+            element(
+                "div", element("h3", "✓ Promised"), listed(certificate["promised"]), class_="card yes"
+            ),
+            element(
+                "div",
+                element("h3", "✗ Not promised"),
+                listed(certificate["not_promised"]),
+                class_="card no",
+            ),
+            class_="pair",
+        ),
+        element(
+            "p",
+            "These are statements about the published records, counted in whole numbers. They do not "
+            "say that the data are anonymous in the sense of a law.",
+            class_="small",
+        ),
+    )
+
+
+def loss(certificate: Certificate) -> Html:
+    """Return the rounded losses, each with a bar and a sentence."""
+    parts: list[Content] = []
+    for name, (title, about) in MEASURES.items():
+        if name not in certificate["loss"]:
+            continue
+        value = float(certificate["loss"][name])
+        parts += [
+            element("h3", f"{title} {value:.2f}"),
+            bar(value, class_="meter"),
+            element(
+                "p",
+                element("span", "0: nothing lost"),
+                element("span", "1: everything lost"),
+                class_="ends",
+            ),
+            element("p", about.format(share=f"{value:.0%}".replace("%", " %"))),
+        ]
+    left_out = certificate.get("suppressed")
+    if left_out:
+        also = (
+            f" and {counted(left_out['records'], 'record')} of which nothing was left"
+            if left_out["records"]
+            else ""
+        )
+        parts.append(
+            element(
+                "p",
+                f"Left out of the release, and not named here: {counted(left_out['items'], 'item')}, "
+                f"wherever they stood{also}.",
+            )
+        )
+    parts.append(element("p", "Public figures are rounded to two digits.", class_="small"))
+    return section("loss", "What was lost", *parts)
+
+
+def questions(certificate: Certificate) -> Html:
+    """Return the evidence for each of the three questions."""
+    cards = []
+    for name, (title, question) in QUESTIONS.items():
+        found = certificate["evidence"][name]
+        shown = found["shown"] or ["Nothing."]
+        cards.append(
+            element(
+                "div",
+                element("h3", title),
+                element("p", question),
+                element("p", "✓ Shown", class_="sub"),
+                listed(shown),
+                element("p", "✗ Not shown", class_="sub"),
+                listed(found["not_shown"]),
+                class_="card",
+            )
+        )
+    return section(
+        "questions",
+        "Three questions about any published data",
+        element("div", *cards, class_="three"),
+        element(
+            "p",
+            "Data protection authorities ask these three. What is shown here is evidence for an "
+            "answer, which remains for people who know the data and the law.",
+            class_="small",
+        ),
+    )
+
+
+def making(certificate: Certificate) -> Html:
+    """Return how the release was made, in the terms of the standard."""
+    terms = certificate["terms"]
+    data = certificate["data"]
+    pairs: list[tuple[Content, Content]] = [
+        (
+            "Method",
+            join((element("code", certificate["method"]), f", {certificate['recoding']} recoding")),
+        ),
+        ("Techniques", listed(terms["techniques"])),
+        ("Privacy model", terms["privacy_model"]),
+        ("Truthfulness", terms["truthfulness"]),
+        ("Format", data["format"]),
+    ]
+    if "date" in certificate:
+        pairs.append(("Date", certificate["date"]))
+    parts: list[Content] = [
+        terms_and_meanings(pairs),
+    ]
+    if "columns" in data:
+        parts.append(_columns(data["columns"]))
+    parts.append(
+        element(
+            "p", f"Techniques and model are named in the terms of {terms['standard']}.", class_="small"
+        )
+    )
+    return section("making", "How it was made", *parts)
+
+
+MOST_COLUMNS = 40
+_KINDS = {
+    "kept": "one value, covered by the promise",
+    "set": "a set of values, covered by the promise",
+    "unprotected": "published as it is, NOT covered by the promise",
+}
+
+
+def _columns(columns: list[dict[str, str]]) -> Html:
+    rows: list[tuple[Content, Content]] = [
+        (label(column["name"]), _KINDS[column["kind"]]) for column in columns[:MOST_COLUMNS]
+    ]
+    if len(columns) > MOST_COLUMNS:
+        rows.append((f"and {len(columns) - MOST_COLUMNS:,} more", ""))
+    return table(("column", "holds"), rows, caption="The columns of the table")
+
+
+def verification(certificate: Certificate) -> Html:
+    """Return how anybody repeats the check: commands, and the hashes of the files."""
+    data, tree = certificate["data"], certificate["hierarchy"]
+    commands = (
+        f"{certificate['verify']}\npython -m setveil.audit <folder>\n"
+        f"sha256sum {data['file']} {tree['file']}"
+    )
+    hashes: list[tuple[Content, Content]] = [
+        (element("code", file["file"]), element("code", file["sha256"], class_="hash"))
+        for file in (data, tree)
+    ]
+    return section(
+        "verify",
+        "Check it yourself",
+        element(
+            "p",
+            "Put the folder with these files anywhere and run one of the first two commands. Exit "
+            "code 0 means that the promise holds. The third shows that the files are those this "
+            "page is about.",
+        ),
+        element("pre", element("code", commands)),
+        terms_and_meanings(hashes),
+        element(
+            "p",
+            "This page has no hash of itself: ",
+            element("code", "certificate.json"),
+            " holds it. Nor is there one of the original data: few possible originals and a hash are "
+            "enough to guess the original.",
+            class_="small",
+        ),
+    )
+
+
+def footer(certificate: Certificate) -> Html:
+    """Return who made the page, and that it loads nothing."""
+    tool = certificate["tool"]
+    return element(
+        "footer",
+        element(
+            "p",
+            f"Made by {tool['name']} {tool['version']}. This page runs no program and loads nothing "
+            "from anywhere.",
+        ),
+    )
