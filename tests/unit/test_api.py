@@ -89,7 +89,7 @@ def test_weights_change_the_choice(baskets: sv.Transactions, products: sv.Hierar
 def test_publish_writes_exactly_the_folder(release: sv.Release, tmp_path: Path) -> None:
     publication = sv.publish(release, tmp_path / "out")
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["certificate.json", "data.jsonl", "hierarchy.csv"]
+    assert names == ["certificate.json", "data.jsonl", "hierarchy.csv", "report.html"]
     private = tmp_path / "out.private"
     assert sorted(path.name for path in private.iterdir()) == ["audit.json", "recoding.json"]
     assert stat.S_IMODE(private.stat().st_mode) == 0o700

@@ -76,7 +76,7 @@ def read_certificate(content: bytes) -> tuple[dict[str, Any], Guarantee]:
             line,
             code="certificate-spelling",
         )
-    version = plain.get("certificate")
+    version = plain.get("certificate", 0)
     _need(_is_int(version) and version in NEW_KEYS, "certificate must be 1 or 2")
     _need_keys(plain, KEYS | NEW_KEYS[version], "the certificate", OPTIONAL_KEYS)
     _check_head(plain)

@@ -208,10 +208,10 @@ def told(release: Release, publication: Publication) -> tuple[str, ...]:
 
 def files(publication: Publication) -> list[str]:
     """Return the names of the files of a release."""
-    from ..io.ownership import CERTIFICATE, HIERARCHY
+    from ..io.ownership import CERTIFICATE, HIERARCHY, REPORT
     from ..io.write import data_file_name
 
-    return [data_file_name(publication.layout), HIERARCHY, CERTIFICATE]
+    return [data_file_name(publication.layout), HIERARCHY, CERTIFICATE, REPORT]
 
 
 def summary(release: Release, publication: Publication) -> str:

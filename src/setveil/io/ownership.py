@@ -49,8 +49,8 @@ def is_release(folder: Path) -> bool:
 
 def is_private_twin(folder: Path) -> bool:
     """Tell whether a folder holds the private documents of a release and nothing else."""
-    names = _regular_names(folder)
-    if names is None or not {AUDIT, RECODING} <= names <= {AUDIT, HIERARCHY, RECODING, REPORT}:
+    # Those of the first version had two files.
+    if _regular_names(folder) not in ({AUDIT, HIERARCHY, RECODING, REPORT}, {AUDIT, RECODING}):
         return False
     return isinstance(_object(folder / AUDIT).get("certificate_sha256"), str)
 
