@@ -25,7 +25,7 @@ class BucketTables:
     """The two tables. `leaves` has a line a tuple, `bucket_of_row` its bucket, both in order.
 
     `bucket_of_count`, `value_of_count` and `counts` are the sensitive table: how many tuples of a
-    bucket have a value.
+    bucket have a value. `value_of_row` is what the tables hide, the value of each row.
     """
 
     data: Microdata
@@ -34,6 +34,7 @@ class BucketTables:
     bucket_of_count: Ids
     value_of_count: Ids
     counts: Places
+    value_of_row: Ids
 
     @property
     def quasi_header(self) -> tuple[str, ...]:
@@ -125,6 +126,7 @@ def publish_buckets(data: Microdata, bucketing: Bucketing) -> BucketTables:
         bucket_of_count=(keys // width).astype(np.int32),
         value_of_count=(keys % width).astype(np.int32),
         counts=counts.astype(np.int64),
+        value_of_row=data.value_by_tuple[order],
     )
 
 

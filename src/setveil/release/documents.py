@@ -240,16 +240,19 @@ def published_paths(release: Release) -> list[tuple[str, ...]]:
         if release.hierarchy.private and len(path) > 2:
             path = (path[0], path[-1])
         paths.append(path)
-    return _padded(paths)
+    return padded_paths(paths)
 
 
 def private_paths(release: Release) -> list[tuple[str, ...]]:
     """Return the path of each original item up to its root, sorted, padded to one width."""
     hierarchy = release.hierarchy
-    return _padded([hierarchy.path(label) for label in sorted(hierarchy.labels[: hierarchy.n_leaves])])
+    return padded_paths(
+        [hierarchy.path(label) for label in sorted(hierarchy.labels[: hierarchy.n_leaves])]
+    )
 
 
-def _padded(paths: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def padded_paths(paths: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return paths of one width: shorter ones repeat their root."""
     width = max((len(path) for path in paths), default=0)
     return [path + (path[-1],) * (width - len(path)) for path in paths]
 

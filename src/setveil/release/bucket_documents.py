@@ -1,0 +1,223 @@
+"""The documents of a table in buckets as plain values: certificate, hierarchy, private account.
+
+The public ones are made from the published tables, the rules, the guarantee and the method's name
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from .._version import __version__
+from ..model.guarantees import BucketGuarantee, LDiversity
+from .bucket_release import BucketRelease
+from .bucket_tables import bucket_name, count_name
+from .documents import CERTIFICATE_VERSION, PERSONAL, certificate_date, padded_paths
+from .evidence import STANDARD
+
+DELIMITER = ","
+SEVERAL = (
+    "Several releases of the same or overlapping people can be linked: two buckets may have one value "
+    "in common."
+)
+
+
+def promised(guarantee: BucketGuarantee) -> list[str]:
+    """Return what the guarantee promises, in plain words."""
+    if isinstance(guarantee, LDiversity):
+        return [
+            f"In every bucket each sensitive value belongs to at most one record of {guarantee.l}.",
+            "Whoever knows everything about a person but the sensitive value finds the bucket, and "
+            f"links the person to a value with a share of at most 1/{guarantee.l}, under the "
+            "random-worlds assumption: every way to share a bucket's values out is taken as equally "
+            "likely.",
+        ]
+    return [
+        "For every record at least "
+        f"{guarantee.l} sensitive values are possible, for whoever also knows the rules in rules.csv. "
+        "A value is possible if the rules allow it and the other records of the bucket can share the "
+        "other values among them.",
+        f"Whoever knows everything about a person but the sensitive value cannot narrow it down to "
+        f"fewer than {guarantee.l} values by these rules. How likely each is, is not promised: under "
+        "the random-worlds assumption every way to share the values out is equally likely.",
+    ]
+
+
+def not_promised(guarantee: BucketGuarantee) -> list[str]:
+    """Return what the guarantee leaves open, in plain words."""
+    first = (
+        "Nothing against someone who knows which values a person cannot have."
+        if isinstance(guarantee, LDiversity)
+        else "Nothing against knowledge that is not in rules.csv, and no probability of 1/l."
+    )
+    return [
+        first,
+        "Nothing against being found: all columns but the sensitive one are published as they are, so "
+        "whoever knows them finds a person's row, and learns that the person is in the data.",
+        "Nothing against learning from all buckets together which values go with which people, and "
+        "guessing by that (the deFinetti attack).",
+        "Nothing against linking several releases of the same or overlapping people.",
+        "Nothing against reasoning about the method: records were put together because they could be.",
+    ]
+
+
+def terms(guarantee: BucketGuarantee) -> dict[str, object]:
+    """Return the techniques and the privacy model in the terms of ISO/IEC 20889."""
+    model = (
+        f"L-diversity: l = {guarantee.l} for each bucket, every value at most 1/l of it."
+        if isinstance(guarantee, LDiversity)
+        else f"L-diversity, as matching l-diversity: l = {guarantee.l} possible values for each "
+        "record, given the published rules."
+    )
+    return {
+        "standard": STANDARD,
+        "techniques": [
+            "Permutation: inside a bucket it is not told which record has which sensitive value.",
+            "Suppression at the level of attributes (masking): columns that were not declared are not "
+            "published.",
+        ],
+        "privacy_model": model,
+        "truthfulness": "Data truthfulness at the record level is not kept across the two parts: each "
+        "part is true by itself, and which record has which value is told for whole buckets only.",
+    }
+
+
+def evidence(guarantee: BucketGuarantee) -> dict[str, dict[str, list[str]]]:
+    """Return, for singling out, linkability and inference, what is shown and what is not."""
+    shown = (
+        f"Inside its bucket a sensitive value belongs to at most one record of {guarantee.l}."
+        if isinstance(guarantee, LDiversity)
+        else f"By the published rules no record has fewer than {guarantee.l} possible values."
+    )
+    return {
+        "singling_out": {
+            "shown": [],
+            "not_shown": [
+                "Columns that are not sensitive are published as they are: a row can be found."
+            ],
+        },
+        "linkability": {
+            "shown": [],
+            "not_shown": [
+                "Other data with the same columns can be joined row by row, up to the sensitive value.",
+                SEVERAL,
+            ],
+        },
+        "inference": {
+            "shown": [shown],
+            "not_shown": [
+                "Some values may be far more likely than others for a person (the deFinetti attack).",
+                "How values go with people in general is learnt, and applies to others too.",
+            ],
+        },
+    }
+
+
+def certificate(
+    release: BucketRelease,
+    *,
+    file_hashes: Mapping[str, str],
+    joined: bool,
+    source_date_epoch: str | None = None,
+) -> dict[str, object]:
+    """Return the public certificate; it lacks the report, which is made from it.
+
+    Parameters
+    ----------
+    release
+        What is published.
+    file_hashes
+        The SHA-256 of each file, by its name.
+    joined
+        Whether both parts stand in one table.
+    source_date_epoch
+        The date to tell, if any.
+    """
+    data, quasi = release.data, "data.csv" if joined else "quasi.csv"
+    sensitive: dict[str, object] = {"column": data.sensitive}
+    if not joined:
+        sensitive |= {
+            "file": "sensitive.csv",
+            "sha256": file_hashes["sensitive.csv"],
+            "count": count_name(data),
+        }
+    document: dict[str, object] = {
+        "certificate": CERTIFICATE_VERSION,
+        "tool": {"name": "setveil", "version": __version__},
+        "guarantee": release.guarantee.as_dict(),
+        "promised": promised(release.guarantee),
+        "not_promised": not_promised(release.guarantee),
+        "data": {
+            "file": quasi,
+            "sha256": file_hashes[quasi],
+            "format": "joined" if joined else "buckets",
+            "records": release.records,
+            "delimiter": DELIMITER,
+            "columns": [attribute.name for attribute in data.quasi],
+            "bucket": bucket_name(data),
+            "sensitive": sensitive,
+        },
+        "hierarchy": {"file": "hierarchy.csv", "sha256": file_hashes["hierarchy.csv"]},
+        "method": release.method,
+        "recoding": "buckets",
+        "loss": {},
+        "terms": terms(release.guarantee),
+        "evidence": evidence(release.guarantee),
+        "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
+        "verify": "setveil audit <folder>",
+    }
+    if "rules.csv" in file_hashes:
+        document["rules"] = {"file": "rules.csv", "sha256": file_hashes["rules.csv"]}
+    if source_date_epoch is not None:
+        document["date"] = certificate_date(source_date_epoch)
+    return document
+
+
+def published_paths(release: BucketRelease) -> list[tuple[str, ...]]:
+    """Return the path of each value of each column up to its root, as ``column=value``, sorted."""
+    paths = [
+        tuple(f"{attribute.name}={label}" for label in attribute.hierarchy.path(leaf))
+        for attribute in release.data.quasi
+        for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
+    ]
+    return padded_paths(sorted(paths))
+
+
+def private_account(
+    release: BucketRelease,
+    *,
+    certificate_sha256: str,
+    verdict: Mapping[str, object],
+    notices: tuple[str, ...],
+    time: datetime,
+) -> dict[str, object]:
+    """Return the holder's own account of the run."""
+    return {
+        "personal_data": PERSONAL,
+        "certificate_sha256": certificate_sha256,
+        "tool": {"name": "setveil", "version": __version__},
+        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
+        "guarantee": release.guarantee.as_dict(),
+        "method": release.method,
+        "options": dict(release.options),
+        "records": release.records,
+        "buckets": release.bucketing.n_buckets,
+        "seconds": release.seconds,
+        "figures": dict(release.figures),
+        "notices": list(notices),
+        "verdict": dict(verdict),
+        "input": None
+        if release.seal is None
+        else {"hmac_sha256": release.seal.digest, "key": release.seal.key},
+    }
+
+
+def private_buckets(release: BucketRelease) -> dict[str, object]:
+    """Return what the release hides: the sensitive value of every row of the quasi-identifying table."""
+    tables = release.tables
+    return {
+        "personal_data": PERSONAL,
+        "column": release.data.sensitive,
+        "value_of_row": [release.data.values[value] for value in tables.value_of_row.tolist()],
+    }

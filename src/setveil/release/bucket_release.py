@@ -1,0 +1,84 @@
+"""A release of a table in buckets: what is published, what it promises, and how it was made.
+
+Everything here belongs to the data holder; `release.bucket_documents` decides what may leave the house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+
+import numpy as np
+
+from ..model.guarantees import BucketGuarantee
+from ..model.microdata import Microdata
+from ..model.rules import NegativeRule
+from .bucket_tables import BucketTables, publish_buckets
+from .bucketing import Bucketing
+from .release import Seal
+
+
+@dataclass(frozen=True, eq=False)
+class BucketRelease:
+    """The result of anonymizing a table with a sensitive column; ``print`` it for a summary.
+
+    `rules` is the background knowledge that the promise reckons with; it is published with the tables.
+    `seeded` marks a run whose randomness was given from outside: it must not be published.
+    """
+
+    data: Microdata
+    bucketing: Bucketing
+    guarantee: BucketGuarantee
+    method: str
+    rules: tuple[NegativeRule, ...] = ()
+    seconds: float = 0.0
+    options: Mapping[str, object] = field(default_factory=dict)
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+    seeded: bool = False
+    seal: Seal | None = None
+
+    @property
+    def records(self) -> int:
+        """How many tuples are published: all of them."""
+        return len(self.data)
+
+    @cached_property
+    def tables(self) -> BucketTables:
+        """The published tables, in canonical order."""
+        return publish_buckets(self.data, self.bucketing)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        sizes = np.bincount(self.bucketing.bucket_by_tuple)
+        lines = [
+            ("promise", str(self.guarantee)),
+            ("method", self.method + (", seeded: not for release" if self.seeded else "")),
+            ("records", f"{self.records:,}, every value published as it is"),
+            ("hidden", f"whose {self.data.sensitive} is whose inside a bucket"),
+            (
+                "buckets",
+                f"{len(sizes):,}, of {int(sizes.min(initial=0)):,} to "
+                f"{int(sizes.max(initial=0)):,} records",
+            ),
+        ]
+        if self.rules:
+            lines.append(("rules", f"{len(self.rules):,} reckoned with"))
+        lines.append(("time", f"{self.seconds:.2f} s"))
+        return lines + [("note", notice) for notice in self.notices]
+
+    def __repr__(self) -> str:
+        return (
+            f"BucketRelease({self.guarantee}, {self.method}, {self.records:,} records, "
+            f"{self.bucketing.n_buckets:,} buckets)"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(["Release", *(f"  {name.ljust(8)} {text}" for name, text in self._lines())])
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines()
+        )
+        return f"<table><caption>Release</caption>{lines}</table>"
