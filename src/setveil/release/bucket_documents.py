@@ -214,7 +214,7 @@ def private_account(
 
 
 def private_buckets(release: BucketRelease) -> dict[str, object]:
-    """Return what the release hides: the sensitive value of every row of the quasi-identifying table."""
+    """Return what the release hides: the sensitive value of every row of its first table."""
     tables = release.tables
     return {
         "personal_data": PERSONAL,
