@@ -1,0 +1,157 @@
+"""Who is at risk from an attacker that knows 1, 2, 3, ... items, counted for all records.
+
+Two questions about each number of items: which records hold a rare set at all (the worst reading), and
+how large a share of its subsets is rare (the average reading). The first is cheaper: records that are
+known to be at risk need no further look, and those that are left may be few. Each attempt may take a
+part of the steps that are left; the first that does not come to its end is the last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.matches import count_rare_subsets, mark_rare_rows, supports_of_rows
+from ..progress import Watch
+from .crowd import Crowd
+from .estimate import Estimate
+
+Flags = NDArray[np.bool_]
+
+_SHARE = 4
+_LEAST_STEPS = 64
+_LARGEST = 1 << 62
+
+
+@dataclass
+class Budget:
+    """The steps that are left; one attempt may take a quarter of them."""
+
+    steps: int
+
+    @property
+    def next(self) -> int:
+        """What the next attempt may take."""
+        return self.steps // _SHARE
+
+    def spend(self, steps: int | None) -> None:
+        """Take off the steps of an attempt; None where it took all it had and failed."""
+        self.steps -= self.next if steps is None else steps
+
+
+@dataclass(frozen=True, eq=False)
+class Worst:
+    """Who holds a rare set: counted shares for 1, 2, ... items, and the rows that are not decided yet.
+
+    `least_by_row` is the size of a row's smallest rare set, 0 where none is known. Rows that are
+    neither open nor have one hold no rare set of any size.
+    """
+
+    shares: list[Estimate]
+    is_open: Flags
+    least_by_row: NDArray[np.int64]
+
+    def may_hold(self, size: int) -> Flags:
+        """Return the rows that may hold a rare set of `size`, by what is known."""
+        if size > len(self.shares):
+            return self.is_open | (self.least_by_row > 0)
+        return (self.least_by_row > 0) & (self.least_by_row <= size)
+
+
+def count_worst(
+    crowd: Crowd, k: int, most: int, budget: Budget, watch: Watch, above: Worst | None = None
+) -> Worst:
+    """Count the records that hold a rare set, size by size, until the budget does not reach.
+
+    A record that at least k hold as a whole has no rare part: it is out of danger at once.
+
+    Parameters
+    ----------
+    crowd
+        The records.
+    k
+        A record is at risk where fewer records than this match what is known of it.
+    most
+        The most items known.
+    budget
+        The steps to spend; what is spent is taken off.
+    watch
+        Told where the work is.
+    above
+        The answer for a larger k: who is out of danger there is so here.
+    """
+    nothing = np.zeros(crowd.n_rows, np.bool_)
+    if crowd.records < k:
+        return Worst([Estimate.counted(1)] * most, nothing, np.ones(crowd.n_rows, np.int64))
+    watch.tick("finding who is at risk")
+    is_open = ~nothing if above is None else above.is_open | (above.least_by_row > 0)
+    rows = np.flatnonzero(is_open).astype(np.int32)
+    most_steps = max(_LEAST_STEPS, budget.next // crowd.n_rows)
+    support = supports_of_rows(rows, crowd.data, crowd.lists, k, most_steps, crowd.threads)
+    is_open[rows] = support < k
+    least_by_row = np.zeros(crowd.n_rows, np.int64)
+    shares: list[Estimate] = []
+    for size in range(1, most + 1):
+        watch.tick("finding who is at risk", (size - 1) / most)
+        asked = is_open if above is None else is_open & above.may_hold(size)
+        still_open, steps = mark_rare_rows(crowd.data, k, size, asked, budget.next)
+        budget.spend(steps)
+        least_by_row[asked & ~still_open] = size
+        is_open &= ~asked | still_open
+        if steps is None:
+            break
+        at_risk = int(crowd.weight_by_row[least_by_row > 0].sum())
+        shares.append(Estimate.counted(at_risk, crowd.records))
+    return Worst(shares, is_open, least_by_row)
+
+
+def count_average(
+    crowd: Crowd, k: int, worst: list[Estimate], budget: Budget, watch: Watch
+) -> list[Estimate]:
+    """Count the mean share of rare subsets, size by size, until the budget does not reach.
+
+    Parameters
+    ----------
+    crowd, k, budget, watch
+        As for `count_worst`.
+    worst
+        The worst reading: where it is 0, nothing needs to be counted, and the sizes end where it does.
+    """
+    if crowd.records < k:
+        return [Estimate.counted(1)] * len(worst)
+    is_rare_whole = np.zeros(crowd.n_rows, np.bool_)
+    shares: list[Estimate] = []
+    for size in range(1, len(worst) + 1):
+        watch.tick("counting who fits", (size - 1) / len(worst))
+        if worst[size - 1] == Estimate.counted(0):
+            shares.append(Estimate.counted(0))
+            continue
+        if comb(crowd.longest, size) * crowd.records >= _LARGEST:
+            break
+        found = count_rare_subsets(crowd.data, k, size, budget.next)
+        budget.spend(None if found is None else found[1])
+        if found is None:
+            break
+        rare_by_row = found[0]
+        is_rare_whole |= (crowd.length_by_row == size) & (rare_by_row > 0)
+        shares.append(_average(crowd, rare_by_row, is_rare_whole, size))
+    return shares
+
+
+def _average(crowd: Crowd, rare_by_row: NDArray[np.int64], is_rare_whole: Flags, size: int) -> Estimate:
+    """Return the mean over records of the share of their subsets that is rare.
+
+    A record with fewer items has one subset: itself.
+    """
+    length = crowd.length_by_row
+    is_short = length < size
+    at_risk = Fraction(int(crowd.weight_by_row[is_short & is_rare_whole].sum()))
+    rare_by_length = np.zeros(crowd.longest + 1, np.int64)
+    np.add.at(rare_by_length, length[~is_short], (rare_by_row * crowd.weight_by_row)[~is_short])
+    for items in np.flatnonzero(rare_by_length).tolist():
+        at_risk += Fraction(int(rare_by_length[items]), comb(items, size))
+    return Estimate.counted(at_risk, crowd.records)
