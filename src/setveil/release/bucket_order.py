@@ -42,6 +42,7 @@ def rank_rows(data: Microdata) -> NDArray[np.int64]:
     """Return the rank of each tuple's quasi-identifying part; equal parts have equal ranks."""
     rank = np.zeros(len(data), dtype=np.int64)
     for attribute in data.quasi:
-        joined = rank * attribute.hierarchy.n_leaves + attribute.leaf_by_tuple
+        labels = attribute.hierarchy.label_rank
+        joined = rank * len(labels) + labels[attribute.leaf_by_tuple]
         rank = np.unique(joined, return_inverse=True)[1].astype(np.int64)
     return rank

@@ -1,0 +1,230 @@
+"""Promises about tables in buckets, judged from the two published tables, and the rules.
+
+One table has a row for each person: quasi-identifying cells and the number of a bucket. The other says
+how often each sensitive value is in a bucket. l-diversity: no value has a share above 1/l in any
+bucket. Matching l-diversity: whoever knows the published rules finds at least l values possible for
+every row; see `matching`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from ..model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
+from .conditions import Column, Paths, Rule, ruled_out
+from .matching import count_possible
+from .published import shortened
+from .spelling import REMEDY
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedBuckets:
+    """The two tables, checked to fit each other.
+
+    Attributes
+    ----------
+    columns
+        The quasi-identifying columns.
+    bucket_by_row
+        The bucket of each row, from 0 on without gaps.
+    sensitive
+        Bucket, value and count; each bucket and value once.
+
+    >>> PublishedBuckets.of({"sex": ["F", "M"]}, [0, 0], [(0, "flu", 1), (0, "gout", 1)])
+    PublishedBuckets(2 rows, 1 buckets)
+    """
+
+    columns: tuple[Column, ...]
+    bucket_by_row: Counts
+    sensitive: tuple[tuple[int, str, int], ...]
+
+    @classmethod
+    def of(
+        cls,
+        cells_by_column: dict[str, Sequence[str]],
+        bucket_by_row: Sequence[int],
+        sensitive: Sequence[tuple[int, str, int]],
+    ) -> PublishedBuckets:
+        """Return the tables of cells as texts."""
+        columns = tuple(Column.of(name, cells) for name, cells in cells_by_column.items())
+        return cls(columns, np.array(bucket_by_row, dtype=np.int64), tuple(sensitive))
+
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            if len(column.code_by_row) != len(self.bucket_by_row):
+                raise _refuse(
+                    f"the column {shortened(column.name)} has {len(column.code_by_row):,} cells for "
+                    f"{len(self.bucket_by_row):,} rows."
+                )
+        sizes = self.size_by_bucket
+        if (sizes == 0).any():
+            raise _refuse(f"bucket {int(np.flatnonzero(sizes == 0)[0])} has no rows.")
+        held = [0] * len(sizes)
+        seen: set[tuple[int, str]] = set()
+        for bucket, value, count in self.sensitive:
+            if not 0 <= bucket < len(sizes):
+                raise _refuse(f"the sensitive table names bucket {bucket}, which has no rows.")
+            if count < 1:
+                raise _refuse(f"the sensitive table has a count of {count} in bucket {bucket}.")
+            if (bucket, value) in seen:
+                raise _refuse(f"the value {shortened(value)} is counted twice in bucket {bucket}.")
+            seen.add((bucket, value))
+            held[bucket] += count
+        for bucket, (size, count) in enumerate(zip(sizes.tolist(), held, strict=True)):
+            if size != count:
+                raise _refuse(
+                    f"bucket {bucket} has {size:,} rows in one table and {count:,} in the other."
+                )
+
+    def __repr__(self) -> str:
+        return (
+            f"PublishedBuckets({len(self.bucket_by_row):,} rows, {len(self.size_by_bucket):,} buckets)"
+        )
+
+    @cached_property
+    def size_by_bucket(self) -> Counts:
+        """How many rows each bucket has."""
+        if len(self.bucket_by_row) and self.bucket_by_row.min() < 0:
+            raise _refuse("a bucket has a negative number.")
+        return np.bincount(self.bucket_by_row).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class BucketFinding:
+    """The answer about buckets.
+
+    Attributes
+    ----------
+    holds, guarantee
+        Whether the promise is kept, and which.
+    records, buckets, smallest_bucket
+        How many rows and buckets there are, and the rows of the smallest.
+    worst_share
+        The largest share of a sensitive value in a bucket; None without rows.
+    fewest_possible
+        The fewest values that are possible for a row to whoever knows the rules; for l-diversity, the
+        fewest different values in a bucket. None without rows.
+    violations
+        How many buckets (l-diversity) or rows (matching l-diversity) break the promise.
+    """
+
+    holds: bool
+    guarantee: BucketGuarantee
+    records: int
+    buckets: int
+    smallest_bucket: int
+    worst_share: Fraction | None
+    fewest_possible: int | None
+    violations: int
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for ``--json``."""
+        share = self.worst_share
+        return {
+            "holds": self.holds,
+            "guarantee": self.guarantee.as_dict(),
+            "records": self.records,
+            "buckets": self.buckets,
+            "smallest_bucket": self.smallest_bucket,
+            "worst_share": None if share is None else [share.numerator, share.denominator],
+            "fewest_possible": self.fewest_possible,
+            "violations": self.violations,
+        }
+
+
+def audit_buckets(
+    tables: PublishedBuckets,
+    guarantee: BucketGuarantee,
+    *,
+    rules: Sequence[Rule] = (),
+    paths: Paths | None = None,
+) -> BucketFinding:
+    """Judge a promise about buckets.
+
+    Parameters
+    ----------
+    tables
+        What is published.
+    guarantee
+        `LDiversity` or `MatchingDiversity`.
+    rules
+        The published rules, with which matching diversity reckons.
+    paths
+        The published hierarchies of the columns that have one.
+    """
+    if isinstance(guarantee, LDiversity):
+        return _audit_shares(tables, guarantee)
+    return _audit_matching(tables, guarantee, rules, paths or {})
+
+
+def _audit_shares(tables: PublishedBuckets, guarantee: LDiversity) -> BucketFinding:
+    sizes = tables.size_by_bucket.tolist()
+    most, different = [0] * len(sizes), [0] * len(sizes)
+    for bucket, _, count in tables.sensitive:
+        most[bucket] = max(most[bucket], count)
+        different[bucket] += 1
+    broken = sum(count * guarantee.l > size for count, size in zip(most, sizes, strict=True))
+    return _finding(tables, guarantee, min(different, default=None), broken)
+
+
+def _audit_matching(
+    tables: PublishedBuckets, guarantee: MatchingDiversity, rules: Sequence[Rule], paths: Paths
+) -> BucketFinding:
+    values = sorted({value for _, value, _ in tables.sensitive})
+    number = {value: place for place, value in enumerate(values)}
+    kind_by_row, cannot = ruled_out(tables.columns, len(tables.bucket_by_row), values, rules, paths)
+    line, rows_by_line = np.unique(
+        tables.bucket_by_row * max(1, len(cannot)) + kind_by_row, return_counts=True
+    )
+    bucket_by_line, kind_by_line = np.divmod(line, max(1, len(cannot)))
+    listed = sorted((bucket, number[value], count) for bucket, value, count in tables.sensitive)
+    column = np.array(listed, dtype=np.int64).reshape(-1, 3)
+    every = np.arange(len(tables.size_by_bucket) + 1)
+    possible = count_possible(
+        np.searchsorted(bucket_by_line, every).astype(np.int64),
+        kind_by_line.astype(np.int64),
+        rows_by_line.astype(np.int64),
+        np.searchsorted(column[:, 0], every).astype(np.int64),
+        np.ascontiguousarray(column[:, 1]),
+        np.ascontiguousarray(column[:, 2]),
+        cannot,
+    )
+    broken = int(rows_by_line[possible < guarantee.l].sum())
+    return _finding(tables, guarantee, int(possible.min()) if len(possible) else None, broken)
+
+
+def _finding(
+    tables: PublishedBuckets, guarantee: BucketGuarantee, fewest: int | None, broken: int
+) -> BucketFinding:
+    sizes = tables.size_by_bucket.tolist()
+    largest: dict[int, int] = {}
+    for bucket, _, count in tables.sensitive:
+        # Among buckets of one size only the largest count matters.
+        largest[sizes[bucket]] = max(largest.get(sizes[bucket], 0), count)
+    shares = [Fraction(count, size) for size, count in largest.items()]
+    return BucketFinding(
+        broken == 0,
+        guarantee,
+        len(tables.bucket_by_row),
+        len(sizes),
+        min(sizes, default=0),
+        max(shares, default=None),
+        fewest,
+        broken,
+    )
+
+
+def _refuse(what: str) -> DataError:
+    return DataError(what, REMEDY, code="published-buckets")
