@@ -230,6 +230,15 @@ def seconds(name: str, text: str) -> float:
     return float(text)
 
 
+def listed(text: str | None) -> list[str]:
+    """Return the parts of a list by commas; blanks around them are for the eye.
+
+    >>> listed("aa, vpa"), listed(None)
+    (['aa', 'vpa'], [])
+    """
+    return [part.strip() for part in text.split(",")] if text else []
+
+
 def method_options(given: Mapping[str, Any]) -> dict[str, object]:
     """Return the options of methods that were given, in their own types; the method checks them."""
     types = {option.name: option.type for record in METHODS for option in record.options}

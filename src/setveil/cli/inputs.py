@@ -8,10 +8,11 @@ is told before a large file is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ..errors import UsageError
 from ..registry import method as method_record
 from .flags import Flag, method_options, seconds, whole
 from .reading import guarantee_of, hierarchy_files, read_hierarchies, refuse_stdin_twice
@@ -104,6 +105,32 @@ def input_files(data: str, given: Mapping[str, Any]) -> list[str]:
     refuse_stdin_twice(data, hierarchies, given)
     files = [data, *hierarchies, given["weights"], given["labels"]]
     return [name for name in files if name and name != "-"]
+
+
+def check_outputs(data: str, given: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse files that cannot be written, named by these flags, before anything is read."""
+    inputs = input_files(data, given)
+    if given["as_csv"] and given["as_json"]:
+        raise UsageError("--csv and --json do not go together.", "Keep one.")
+    from ..io.files import check_new_file
+
+    named = {name: given[name] for name in names if given[name] is not None}
+    for name, path in named.items():
+        if list(named.values()).count(path) > 1:
+            raise UsageError(
+                "two outputs have the same name.", "Choose another one.", code="same-output"
+            )
+        if name == "save_job" and data == "-":
+            raise UsageError("a job names the file it reads, and - is none.", "Leave --save-job out.")
+        check_new_file(path, force=given["force"], inputs=inputs)
+
+
+def write_outputs(given: Mapping[str, Any], text_by_flag: Mapping[str, str]) -> None:
+    """Write the files that these flags name; they are the holder's, so no one else may read them."""
+    from ..io.files import write_text_file
+
+    for name, text in text_by_flag.items():
+        write_text_file(given[name], text, mode=0o600, force=given["force"])
 
 
 def weights_of(given: Mapping[str, Any]) -> Mapping[str, Fraction] | None:

@@ -1,0 +1,263 @@
+"""Several methods on one data set in one run: what each loses, leaves out, and how long it takes.
+
+The data are read and bound once; each method then runs as `setveil.anonymize` would run it, and the
+audit recounts what it would publish. Nothing is written. Each method is first run on toy data, so that
+loading compiled code counts for none. Seconds are those of the run, from the bound data to the
+published records, without the audit. Memory is the peak of the process above where it stood before
+(`io.resident`): what the method needs beside the data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .api import as_transactions, audit, refuse_paths
+from .errors import Infeasible, ResourceLimit, SetveilError, TimeLimit, UsageError
+from .io.resident import Peak, measure_peak
+from .job import Job, Prepared
+from .measure.before_after import BeforeAfter
+from .model.guarantees import Guarantee, KAnonymity, KmAnonymity
+from .model.hierarchy import Hierarchy
+from .progress import Watch
+from .registry import METHODS, MethodRecord, model_name
+from .registry import method as method_record
+from .release.release import Release
+from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
+
+__all__ = ["SECONDS", "Compared", "Comparison", "compare"]
+
+SECONDS = 60.0
+"""How long each method may take where nothing else is said."""
+
+
+def compare(
+    data: Any,
+    guarantee: Guarantee,
+    *,
+    hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
+    methods: Sequence[str] | None = None,
+    measures: Sequence[str] = ("ncp", "lm"),
+    cost: str = "ncp",
+    weights: Mapping[str, Fraction | int | float] | None = None,
+    time_limit: float | None = SECONDS,
+    threads: int | None = None,
+    unknown: str = "error",
+    watch: Watch | None = None,
+    **options: object,
+) -> Comparison:
+    """Return what several methods make of the same data; nothing is written.
+
+    Parameters
+    ----------
+    data
+        Transactions, a table's records, or any frame that `setveil.from_frame` takes.
+    guarantee
+        What shall be promised, the same for all.
+    hierarchy
+        What generalizes what, as for `setveil.anonymize`.
+    methods
+        Keys of `setveil.registry`. By default all that reach the guarantee, `auto` aside, which takes
+        one of them; those that cannot work here are rows that say why.
+    measures
+        What is computed of each result beside the cost.
+    cost
+        What is kept small: "ncp" or "lm".
+    weights
+        How much an item matters, for items that do not matter 1.
+    time_limit
+        Seconds that each method may take; None for as long as it wants.
+    threads
+        How many threads count; all by default.
+    unknown
+        What to do with items that the hierarchy lacks: "error" or "attach-to-root".
+    watch
+        Progress listener and cancel switch.
+    options
+        Options of methods; each goes to the methods that have it.
+
+    >>> from setveil.io.demo import toy
+    >>> from setveil.model.guarantees import KmAnonymity
+    >>> data, tree = toy()
+    >>> found = compare(data, KmAnonymity(2, 2), hierarchy=tree, methods=["optimal", "mm"])
+    >>> found.recommended, [row.method for row in found.rows]
+    ('optimal', ['optimal', 'mm'])
+    """
+    watch = watch or Watch()
+    refuse_paths(hierarchy)
+    jobs = _jobs(guarantee, methods, cost, weights, time_limit, threads, unknown, options)
+    chosen = _measures(measures)
+    transactions = as_transactions(data)
+    able = [job for job in jobs if hierarchy is not None or not job.record.needs_hierarchy]
+    if not able or (methods is not None and len(able) < len(jobs)):
+        next(job for job in jobs if job not in able).check(without_hierarchy=True)
+    prepared = able[0].prepare(transactions, hierarchy)
+    rows: list[Compared] = []
+    for number, job in enumerate(jobs):
+        if job not in able:
+            rows.append(Compared(job.record.key, REFUSED, 0.0, "it needs a hierarchy"))
+            continue
+        listener = _named(watch, job.record.key, number / len(jobs))
+        limit = min(watch.remaining, math.inf if time_limit is None else time_limit)
+        own = Watch(listener, None if limit == math.inf else limit, stop=watch.stop)
+        own.tick("starting")
+        _warm_up(job.record, guarantee)
+        bound = replace(prepared, job=replace(job, options=job.check()))
+        rows.append(_row(bound, own, chosen))
+    return Comparison(
+        guarantee=str(guarantee),
+        cost=cost,
+        records=len(transactions),
+        items=prepared.hierarchy.n_leaves,
+        rows=tuple(sorted(rows, key=_rank)),
+        weighted=bool(weights),
+        notices=prepared.notices,
+    )
+
+
+def _jobs(
+    guarantee: Guarantee,
+    methods: Sequence[str] | None,
+    cost: str,
+    weights: Mapping[str, Fraction | int | float] | None,
+    time_limit: float | None,
+    threads: int | None,
+    unknown: str,
+    options: Mapping[str, object],
+) -> list[Job]:
+    """Return one job a method, every one checked; an option goes to the methods that have it."""
+    if isinstance(methods, str):
+        raise UsageError("methods is a text, not several.", f"Give methods=[{methods[:40]!r}].")
+    if methods is not None:
+        records = [method_record(key) for key in dict.fromkeys(methods)]
+    else:
+        model = model_name(guarantee)
+        records = [one for one in METHODS if model in one.guarantees and one.key != "auto"]
+    if not records:
+        raise UsageError("no method is named.", "Give methods, such as optimal and trim.")
+    for name in options:
+        if not any(name == option.name for record in records for option in record.options):
+            records[0].option(name) if len(records) == 1 else _refuse_option(name, records)
+    jobs = []
+    for record in records:
+        own = {option.name: options[option.name] for option in record.options if option.name in options}
+        job = Job(guarantee, record.key, cost, weights, time_limit, threads, unknown, own)
+        job.check()
+        jobs.append(job)
+    return jobs
+
+
+def _refuse_option(name: str, records: Sequence[MethodRecord]) -> None:
+    known = sorted({option.name for record in records for option in record.options})
+    raise UsageError(
+        f"none of the methods has an option {name[:40]!r}.",
+        f"Their options: {', '.join(known) or 'none'}.",
+        code="unknown-option",
+    )
+
+
+def _measures(names: Sequence[str]) -> list[Any]:
+    from .measure.lm import LM
+    from .measure.ncp import NCP
+
+    known = {measure.name: measure for measure in (NCP, LM)}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown measure {str(name)[:40]!r}.", f"Known: {', '.join(known)}.")
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def _named(watch: Watch, key: str, share: float) -> Any:
+    """Return a listener that tells the method, and how many of them are done."""
+
+    def listen(stage: str, inner: float | None) -> None:
+        del inner
+        if watch.listener is not None:
+            watch.listener(stage if stage.startswith(f"{key}:") else f"{key}: {stage}", share)
+
+    return listen
+
+
+def _warm_up(record: MethodRecord, guarantee: Guarantee) -> None:
+    """Run a method on toy data, so that the loading of compiled code is not counted."""
+    from .io.demo import toy
+
+    weak = guarantee
+    if isinstance(guarantee, KmAnonymity):
+        weak = KmAnonymity(2, min(guarantee.m, 2), guarantee.negative)
+    elif isinstance(guarantee, KAnonymity):
+        weak = KAnonymity(2)
+    with contextlib.suppress(SetveilError):
+        data, tree = toy()
+        audit(Job(weak, record.key, time_limit=5.0).prepare(data, tree).run())
+
+
+def _row(prepared: Prepared, watch: Watch, measures: Sequence[Any]) -> Compared:
+    key = prepared.job.record.key
+    peak = Peak()
+    started = time.monotonic()
+    try:
+        with measure_peak() as peak:
+            started = time.monotonic()
+            watch = replace(watch, started=started)
+            release = replace(prepared, started=started).run(watch)
+            seconds = time.monotonic() - started
+    except (Infeasible, ResourceLimit, MemoryError) as error:
+        seconds = time.monotonic() - started
+        return Compared(key, *_ended(error, seconds), memory=peak.added)
+    watch.tick("audit")
+    verdict = audit(release, threads=prepared.job.threads)
+    watch.tick("measures")
+    pair = BeforeAfter(release.recoding, prepared.rows)
+    return Compared(
+        key,
+        DONE if release.complete else CUT,
+        seconds,
+        _why(release, key),
+        loss=_loss(prepared, pair),
+        scores={measure.name: measure.compute(pair) for measure in measures},
+        objective=release.objective,
+        left_out=Fraction(release.suppressed, max(release.occurrences, 1)),
+        labels=len(release.labels),
+        memory=peak.added,
+        holds=verdict.holds,
+        useless=release.useless,
+    )
+
+
+def _ended(error: Exception, seconds: float) -> tuple[str, float, str]:
+    """Return how a method without a result ended, after how long, and why in a few words."""
+    if isinstance(error, MemoryError):
+        return REFUSED, seconds, "out of memory"
+    assert isinstance(error, SetveilError)
+    why = error.problems[0].what.rstrip(".")
+    if isinstance(error, TimeLimit):
+        return LATE, seconds, ""
+    return (NONE if isinstance(error, Infeasible) else REFUSED), seconds, why
+
+
+def _why(release: Release, key: str) -> str:
+    return "" if release.method == key else f"took {release.method}"
+
+
+def _loss(prepared: Prepared, pair: BeforeAfter) -> Fraction:
+    """Return the cost that was kept small, with its weights, as a share of losing everything."""
+    cost, leaves = prepared.cost, prepared.rows.leaves
+    nodes = pair.node_of_occurrence
+    unit = np.where(nodes >= 0, cost.unit_by_node[nodes], cost.scale)
+    return cost.share(int((unit * cost.importance_by_leaf[leaves]).sum()), pair.count_by_leaf)
+
+
+def _rank(row: Compared) -> tuple[object, ...]:
+    """Order rows: results by loss, of equal ones the proven, then those that leave nothing out."""
+    place = [record.key for record in METHODS].index(row.method)
+    if row.loss is None:
+        return (2, Fraction(0), False, False, place)
+    return (0 if row.usable else 1, row.loss, not row.proven, bool(row.left_out), place)
