@@ -25,7 +25,7 @@ def test_text_result(shell: Shell) -> None:
     assert "the written bytes keep the promise; smallest support 2" in ran.out
     assert "occurrences under their own label (" in ran.out
     assert " (0 nothing, 1 everything)\n" in ran.out
-    assert "  release  out (data.csv, hierarchy.csv, certificate.json)\n" in ran.out
+    assert "  release  out (data.csv, hierarchy.csv, certificate.json, report.html)\n" in ran.out
     assert ran.err.count("notice: read as the layout baskets") == 1
     assert shell.names() == ["baskets.csv", "out", "out.private", "products.csv"]
 

@@ -91,7 +91,8 @@ def test_publish_writes_exactly_the_folder(release: sv.Release, tmp_path: Path) 
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["certificate.json", "data.jsonl", "hierarchy.csv", "report.html"]
     private = tmp_path / "out.private"
-    assert sorted(path.name for path in private.iterdir()) == ["audit.json", "recoding.json"]
+    named = ["audit.json", "hierarchy.csv", "recoding.json", "report.html"]
+    assert sorted(path.name for path in private.iterdir()) == named
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in private.iterdir()} == {0o600}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.private"]
