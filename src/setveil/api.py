@@ -6,7 +6,7 @@ The run is `job`'s, the judgement `audit`'s, the folder `publishing`'s.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,13 @@ from .model.fit import by_column
 from .model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from .model.hierarchy import Hierarchy
 from .model.layout import Layout
-from .model.transactions import Rows, Transactions, bind
+from .model.transactions import Rows, Transactions
 from .progress import Watch
 from .release.release import Release
 
 if TYPE_CHECKING:
     from .audit.verdict import Verdict
+    from .io.queries import QueryFile
     from .measure.scores import Scores
 
 
@@ -237,8 +238,19 @@ def _leaves_under(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> dict[str, l
     }
 
 
-def measure(release: Release, original: Any = None) -> Scores:
-    """Return what a release lost.
+def measure(
+    release: Release,
+    original: Any = None,
+    *,
+    measures: str | Iterable[str] | None = None,
+    queries: Iterable[Sequence[str]] | QueryFile | None = None,
+    random_queries: int | None = None,
+    query_size: int | None = None,
+    drawn_from: str | None = None,
+    sanity: Fraction | float | None = None,
+    watch: Watch | None = None,
+) -> Scores:
+    """Return what a release lost, for the data holder's eyes: the figures come from the original.
 
     Parameters
     ----------
@@ -246,20 +258,36 @@ def measure(release: Release, original: Any = None) -> Scores:
         What `anonymize` returned.
     original
         The data it was made from, where the release does not hold them.
+    measures
+        Names of `setveil.measure.catalogue`, "all", or None for the cheap ones.
+    queries
+        COUNT queries to ask the release and the original: sets of labels, or what
+        `setveil.io.queries.read_queries` returned.
+    random_queries
+        How many random queries to ask instead.
+    query_size
+        The most labels of a random query; 3 if not given.
+    drawn_from
+        Where the items of a random query come from: "records", so that they occur together, or "items".
+    sanity
+        The share of the records below which a true count counts as that much; 0.001 if not given.
+    watch
+        Progress listener and cancel switch.
     """
     from .measure.before_after import BeforeAfter
-    from .measure.lm import LM
-    from .measure.ncp import NCP
-    from .measure.scores import Scores
+    from .measure.catalogue import score
+    from .measure.workload import asked_workload
 
-    rows = original_rows(release, original)
-    pair = BeforeAfter(release.recoding, rows)
-    return Scores(tuple(measure(pair) for measure in (NCP, LM)))
+    pair = BeforeAfter(release.recoding, original_rows(release, original))
+    workload = asked_workload(
+        pair, queries, random_queries=random_queries, query_size=query_size, drawn_from=drawn_from
+    )
+    return score(pair, measures, workload=workload, sanity=sanity, watch=watch)
 
 
 def original_rows(release: Release, original: Any = None) -> Rows:
     """Return the records a release was made from: its own, or those given, if they are the ones."""
-    from .release.apply import canonical_order
+    from .measure.original import rows_of_original
 
     if original is None:
         if release.rows is None:
@@ -267,9 +295,11 @@ def original_rows(release: Release, original: Any = None) -> Rows:
                 "the original records are needed.", "Give them (--original FILE).", code="no-original"
             )
         return release.rows
-    transactions = as_transactions(original)
-    restricted, rows = bind(transactions.take(canonical_order(transactions)), release.hierarchy)
-    records = release.records + len(release.dropped)
-    if restricted.labels != release.hierarchy.labels or len(rows) != records:
-        raise UsageError("these are not the data the release was made from.", code="other-data")
+    rows = rows_of_original(release, as_transactions(original))
+    if rows is None:
+        raise UsageError(
+            "these are not the data the release was made from.",
+            "Give the same data, read with the same options as then.",
+            code="other-data",
+        )
     return rows

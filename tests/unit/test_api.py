@@ -65,7 +65,8 @@ def test_release_says_what_was_kept_and_lost(release: sv.Release) -> None:
 def test_losses_are_exact(release: sv.Release, baskets: sv.Transactions) -> None:
     # Four of thirteen occurrences become a label over 2 of 4 leaves.
     assert release.losses == {"ncp": Fraction(4 * 2, 13 * 4), "lm": Fraction(4, 13 * 3)}
-    assert dict(sv.measure(release)) == dict(sv.measure(release, baskets)) == release.losses
+    assert dict(sv.measure(release, measures=["ncp", "lm"])) == release.losses
+    assert dict(sv.measure(release)) == dict(sv.measure(release, baskets))
     assert "lower is better" in str(sv.measure(release))
     assert (release.items, release.occurrences, release.unchanged) == (4, 13, 9)
 

@@ -1,0 +1,127 @@
+"""The measures by name: what the api, the command line, comparisons and reports choose from.
+
+A cheap measure looks at each occurrence a few times and is taken unless others are named. The others
+count queries or mine itemsets, so they are taken where they are asked for, by name or by "all". A
+measure's module is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import UsageError
+from ..progress import Watch
+from .before_after import BeforeAfter
+from .scores import Measure, Score, Scores
+from .workload import Workload
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a measure is found, and whether it is taken without being named."""
+
+    name: str
+    module: str
+    attribute: str
+    is_cheap: bool = True
+
+    def load(self) -> Measure:
+        """Return the measure."""
+        found = getattr(importlib.import_module(f".{self.module}", __package__), self.attribute)
+        assert isinstance(found, Measure)
+        return found
+
+
+ENTRIES = (
+    Entry("ncp", "ncp", "NCP"),
+    Entry("lm", "lm", "LM"),
+    Entry("unchanged", "suppressed", "UNCHANGED"),
+    Entry("suppressed", "suppressed", "SUPPRESSED"),
+    Entry("suppressed_items", "suppressed", "SUPPRESSED_ITEMS"),
+    Entry("emptied_records", "suppressed", "EMPTIED_RECORDS"),
+    Entry("discernibility", "discernibility", "DISCERNIBILITY"),
+    Entry("discernibility_sum", "discernibility", "DISCERNIBILITY_SUM"),
+    Entry("are", "queries", "ARE", is_cheap=False),
+)
+NAMES = tuple(entry.name for entry in ENTRIES)
+CHEAP = tuple(entry.name for entry in ENTRIES if entry.is_cheap)
+
+
+def chosen(measures: str | Iterable[str] | None = None) -> tuple[Measure, ...]:
+    """Return the measures of these names, each once.
+
+    Parameters
+    ----------
+    measures
+        Names, "all", or None for the cheap ones.
+
+    >>> [measure.name for measure in chosen(["lm", "ncp", "lm"])]
+    ['lm', 'ncp']
+    """
+    if measures is None:
+        measures = CHEAP
+    elif isinstance(measures, str):
+        measures = NAMES if measures == ALL else (measures,)
+    by_name = {entry.name: entry for entry in ENTRIES}
+    names = list(dict.fromkeys(measures))
+    for name in names:
+        if name not in by_name:
+            raise UsageError(
+                f"unknown measure {str(name)[:40]!r}.",
+                f"Known: {', '.join(NAMES)}; or {ALL}.",
+                code="unknown-measure",
+            )
+    if not names:
+        raise UsageError("no measure is named.", f"Known: {', '.join(NAMES)}; or {ALL}.")
+    return tuple(by_name[name].load() for name in names)
+
+
+def score(
+    pair: BeforeAfter,
+    measures: str | Iterable[str] | None = None,
+    *,
+    workload: Workload | None = None,
+    sanity: Fraction | float | None = None,
+    watch: Watch | None = None,
+) -> Scores:
+    """Return the scores of what is published, and the errors of queries if any are asked.
+
+    Parameters
+    ----------
+    pair
+        The records before and after.
+    measures
+        Names, "all", or None for the cheap ones.
+    workload
+        Queries to ask; with some the measure "are" is taken whether it is named or not.
+    sanity
+        The sanity bound of the queries' errors, as a share of the records.
+    watch
+        Progress listener and cancel switch.
+    """
+    watch = watch or Watch()
+    taken = chosen(measures)
+    names = [measure.name for measure in taken]
+    if workload is not None and "are" not in names:
+        taken += chosen("are")
+    if sanity is not None and workload is None and "are" not in names:
+        raise UsageError(
+            "a sanity bound is for queries, and none are asked.", "Ask some, or leave it out."
+        )
+    found: list[Score] = []
+    errors = None
+    for done, measure in enumerate(taken):
+        watch.tick(f"measuring {measure.name}", done / len(taken))
+        if measure.name == "are":
+            from .queries import SANITY, query_errors
+
+            errors = query_errors(pair, workload, sanity=SANITY if sanity is None else sanity)
+            found.append(Score(measure, errors.are))
+        else:
+            found.append(measure(pair))
+    return Scores(tuple(found), errors)
