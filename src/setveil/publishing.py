@@ -20,6 +20,7 @@ from .release.release import Release
 
 if TYPE_CHECKING:
     from .audit.verdict import Verdict
+    from .risk.curve import RiskCurve
 
 StrPath = str | os.PathLike[str]
 
@@ -77,8 +78,9 @@ def publish(
         published_paths,
         with_report,
     )
-    from .report.private_page import private_report
+    from .report.private_page import Extras, private_report
     from .report.public_page import public_report
+    from .report.risk_part import curve_of_records
 
     check_environment()
     layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
@@ -101,7 +103,8 @@ def publish(
             mode="exact",
             source_date_epoch=os.environ.get("SOURCE_DATE_EPOCH"),
         )
-        report = public_report(told, release.published, published)
+        after = curve_of_records(release.published, release.guarantee)
+        report = public_report(told, release.published, published, after)
         report_sha256 = staging.write(REPORT, lambda file: file.write(report))
         public = json_document(with_report(told, file=REPORT, sha256=report_sha256))
         certificate_sha256 = staging.write(CERTIFICATE, lambda file: file.write(public))
@@ -116,9 +119,20 @@ def publish(
         for name, document in ((AUDIT, account), (RECODING, private_recoding(release))):
             staging.write_private(name, json_document(document))
         staging.write_private(HIERARCHY, hierarchy_document(private_paths(release)))
-        staging.write_private(REPORT, private_report(release, told, verdict=verdict, notices=notices))
+        extras = Extras(after=after, before=_risk_before(release))
+        page = private_report(release, told, verdict=verdict, notices=notices, extras=extras)
+        staging.write_private(REPORT, page)
         late = staging.commit(placed)
         return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
+
+
+def _risk_before(release: Release) -> RiskCurve | None:
+    """Return the risk of the original records, where they are at hand."""
+    from .report.risk_part import curve_before
+
+    if release.rows is None:
+        return None
+    return curve_before(release.rows, release.hierarchy, release.guarantee)
 
 
 def _judged(ask: Any, guarantee: Guarantee) -> Verdict:

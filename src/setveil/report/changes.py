@@ -5,6 +5,7 @@ For the holder's eyes alone: every line names items that the release does not sh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,6 +13,10 @@ import numpy as np
 
 from ..measure.before_after import BeforeAfter
 from ..model.costs import make_cost
+from .html import Content, Html, element, join, label, section, table
+from .sections import counted, in_percent
+
+MOST_CHANGES, MOST_ITEMS, MOST_LEFT_OUT = 25, 6, 40
 
 
 @dataclass(frozen=True)
@@ -62,3 +67,69 @@ def left_out(pair: BeforeAfter) -> tuple[tuple[str, int], ...]:
 
 def _heaviest(named: tuple[str, int]) -> tuple[int, str]:
     return -named[1], named[0]
+
+
+def changes_part(changes: Sequence[Change]) -> Html:
+    """Return which categories stand for which items, those that cost most first."""
+    if not changes:
+        said = element("p", "Nothing: every item that is published stands under its own label.")
+        return section("changes", "What was generalized to what", said)
+    rows: list[tuple[Content, ...]] = [
+        (
+            label(change.label),
+            _items(change.items),
+            f"{change.occurrences:,}",
+            in_percent(change.lost),
+        )
+        for change in changes[:MOST_CHANGES]
+    ]
+    rest = changes[MOST_CHANGES:]
+    if rest:
+        rows.append(
+            (
+                f"and {len(rest):,} more",
+                "",
+                f"{sum(change.occurrences for change in rest):,}",
+                in_percent(sum(change.lost for change in rest)),
+            )
+        )
+    return section(
+        "changes",
+        "What was generalized to what",
+        element("p", "What costs most stands first. The numbers behind items are their occurrences."),
+        table(
+            ("published", "stands for", "#occurrences", "#of the loss"),
+            rows,
+            caption="Categories in the release and the items they stand for",
+        ),
+    )
+
+
+def _items(items: Sequence[tuple[str, int]]) -> Html:
+    named = [join((label(name), f" {count:,}")) for name, count in items[:MOST_ITEMS]]
+    if len(items) > MOST_ITEMS:
+        named.append(Html(f"and {len(items) - MOST_ITEMS:,} more"))
+    return join(named, ", ")
+
+
+def left_out_part(gone: Sequence[tuple[str, int]], dropped: int) -> Html:
+    """Return which items are left out; an empty text where none is."""
+    if not gone:
+        return Html("")
+    named = [join((label(name), f" {count:,}")) for name, count in gone[:MOST_LEFT_OUT]]
+    if len(gone) > MOST_LEFT_OUT:
+        named.append(Html(f"and {len(gone) - MOST_LEFT_OUT:,} more"))
+    said = (
+        f"Not published for it: {counted(dropped, 'record')} of which nothing was left."
+        if dropped
+        else "No record was dropped for it."
+    )
+    return section(
+        "left-out",
+        "What was left out",
+        element(
+            "p", "Items with the number of records that held them. The release does not name them."
+        ),
+        element("p", join(named, ", ")),
+        element("p", said),
+    )

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ..model.guarantees import guarantee_from_dict
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Transactions
+from ..risk.curve import RiskCurve
 from .html import Content, Html, bar, element, join, page, section
 from .outline import ABOVE, PUBLISHED, outline
 from .risk_part import risk_after
@@ -32,7 +33,10 @@ from .sections import (
 
 
 def public_report(
-    certificate: Certificate, published: Transactions, paths: Sequence[Sequence[str]]
+    certificate: Certificate,
+    published: Transactions,
+    paths: Sequence[Sequence[str]],
+    curve: RiskCurve | None = None,
 ) -> bytes:
     """Return the page ``report.html`` of a release folder.
 
@@ -44,6 +48,8 @@ def public_report(
         The published records.
     paths
         The published labels, each with what is above it up to its root.
+    curve
+        The risk that the published records leave, counted from them alone.
     """
     return page(
         f"Release report: {plain_name(certificate['guarantee'])}",
@@ -52,7 +58,7 @@ def public_report(
             "main",
             promises(certificate),
             loss(certificate),
-            risk_after(published, guarantee_from_dict(certificate["guarantee"])),
+            risk_after(curve, guarantee_from_dict(certificate["guarantee"])),
             labels(certificate, published, paths),
             questions(certificate),
             making(certificate),

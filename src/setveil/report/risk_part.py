@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity, least_support
-from ..model.transactions import Transactions
+from ..model.hierarchy import Hierarchy
+from ..model.transactions import Rows, Transactions
 from ..risk.curve import MOST, QUICK, RiskCurve, risk_curve
 from ..risk.estimate import Estimate, percent
 from .charts import line_chart
@@ -65,9 +66,9 @@ def known_labels(published: Transactions, guarantee: Guarantee) -> Transactions:
     )
 
 
-def curve_after(published: Transactions, guarantee: Guarantee) -> RiskCurve | None:
-    """Return the risk that published records leave; None where there is nothing to know."""
-    seen = known_labels(published, guarantee)
+def curve_of_records(records: Transactions, guarantee: Guarantee) -> RiskCurve | None:
+    """Return the risk of records, published or not; None where there is nothing to know."""
+    seen = known_labels(records, guarantee)
     if not len(seen) or not len(seen.items):
         return None
     longest = int(seen.length_by_record.max())
@@ -87,9 +88,16 @@ def told(share: Estimate, records: int, least: int) -> Told:
     )
 
 
-def risk_after(published: Transactions, guarantee: Guarantee) -> Html:
+def curve_before(rows: Rows, hierarchy: Hierarchy, guarantee: Guarantee) -> RiskCurve | None:
+    """Return the risk of the original records, for the holder's eyes alone."""
+    records = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))
+    leaves = hierarchy.labels[: hierarchy.n_leaves]
+    original = Transactions.from_codes(leaves, records, rows.leaves, len(rows))
+    return curve_of_records(original, guarantee)
+
+
+def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
     """Return the public part on what is left to whoever knows more than the promise assumes."""
-    curve = curve_after(published, guarantee)
     if curve is None:
         return Html("")
     least, upto = least_support(guarantee), covered(guarantee)
@@ -150,10 +158,59 @@ def _whom(share: Told) -> str:
 
 def _notes(curve: RiskCurve, guarantee: Guarantee, least: int) -> list[str]:
     notes = [f"A share of fewer than {least} records is told, and drawn, as that."]
-    if not curve.exact:
+    if not all(point.worst.exact and point.average.exact for point in curve.points):
         notes.append(f"About: estimated from {curve.draws:,} drawn records; the rest is counted.")
     if isinstance(guarantee, KmAnonymity) and guarantee.negative:
         notes.append("Only labels known to be in a record are looked at here.")
     if secret_labels(guarantee):
         notes.append("Sensitive or private labels count as not known.")
     return notes
+
+
+def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarantee: Guarantee) -> Html:
+    """Return the private part: the risk of the original records beside that of the release, exactly."""
+    curves = {
+        name: curve for name, curve in (("before", before), ("after", after)) if curve is not None
+    }
+    if not curves:
+        return Html("")
+    least = least_support(guarantee)
+    series: dict[str, list[tuple[float, float | None]]] = {}
+    for name, curve in curves.items():
+        series[f"{name}, most telling"] = [(p.known, float(p.worst.value)) for p in curve.points]
+    for name, curve in curves.items():
+        series[f"{name}, at random"] = [(p.known, float(p.average.value)) for p in curve.points]
+    drawn = line_chart(
+        series,
+        title=f"Records that fewer than {least} share, before and after",
+        x_label="items or labels known of a record",
+        y_label="share of records",
+        percent=True,
+        y_max=1.0,
+    )
+    rows: list[tuple[Content, ...]] = [
+        (
+            str(place + 1),
+            *(_cell(curve, place, reading) for curve in curves.values() for reading in SHOWN),
+        )
+        for place in range(max(len(curve.points) for curve in curves.values()))
+    ]
+    heads = [f"#{name}: {said}" for name in curves for said in SHOWN.values()]
+    return section(
+        "risk",
+        "What an attacker could do, before and after",
+        element(
+            "p",
+            f"The share of records of which the known items or labels fit fewer than {least} records, "
+            "or that record alone.",
+        ),
+        picture(drawn),
+        table(("known", *heads), rows, caption="Exact where no interval is given"),
+    )
+
+
+SHOWN = {"worst": "most telling", "average": "at random", "worst_unique": "alone"}
+
+
+def _cell(curve: RiskCurve, place: int, reading: str) -> str:
+    return str(getattr(curve.points[place], reading)) if place < len(curve.points) else "-"

@@ -51,6 +51,15 @@ def counted(number: int | str, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+def in_percent(share: float, digits: int = 1) -> str:
+    """Return a share in percent, written as everywhere on a page.
+
+    >>> in_percent(0.5), in_percent(0.123, 0)
+    ('50.0 %', '12 %')
+    """
+    return f"{share * 100:.{digits}f} %"
+
+
 def guarantee_name(plain: Mapping[str, Any]) -> Html:
     """Return the name of a guarantee in the plain form of certificates."""
     match plain["model"]:
@@ -143,7 +152,7 @@ def loss(certificate: Certificate) -> Html:
                 element("span", "1: everything lost"),
                 class_="ends",
             ),
-            element("p", about.format(share=f"{value:.0%}".replace("%", " %"))),
+            element("p", about.format(share=in_percent(value, 0))),
         ]
     left_out = certificate.get("suppressed")
     if left_out:

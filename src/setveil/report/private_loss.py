@@ -1,0 +1,111 @@
+"""The loss for the holder of the data: exact, with its distance from the best, branch by branch."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..measure.branches import BranchLosses
+from ..measure.scores import Scores
+from ..release.release import ObjectiveValue, Release
+from .html import Content, Html, bar, join, label, section, table, terms_and_meanings
+from .sections import counted, in_percent
+
+MOST_BRANCHES = 15
+
+
+def loss_part(release: Release, branches: BranchLosses | None, scores: Scores | None) -> Html:
+    """Return the exact losses, how far from the best they are, and where they come from."""
+    pairs: list[tuple[Content, Content]] = [
+        (
+            name.upper(),
+            join((bar(float(loss)), f"{float(loss):.6f}, exactly {_fraction(loss)}")),
+        )
+        for name, loss in release.losses.items()
+    ]
+    pairs.append(("Distance from the best", _optimum(release.objective)))
+    pairs.append(
+        (
+            "Kept",
+            f"{release.unchanged:,} of {counted(release.occurrences, 'occurrence')} under their own "
+            "label",
+        )
+    )
+    if release.suppressed_items:
+        pairs.append(
+            (
+                "Left out",
+                f"{counted(release.suppressed_items, 'item')} with "
+                f"{counted(release.suppressed, 'occurrence')}",
+            )
+        )
+    if release.dropped:
+        pairs.append(
+            (
+                "Dropped",
+                f"{counted(len(release.dropped), 'record')} of which nothing was left, fewer than "
+                "may stand out",
+            )
+        )
+    pairs.append(
+        (
+            "Run",
+            f"{release.method}, {release.seconds:.2f} s"
+            + ("" if release.complete else ", cut short by the time limit")
+            + "".join(f", {name} = {value}" for name, value in sorted(release.options.items())),
+        )
+    )
+    parts: list[Content] = [terms_and_meanings(pairs)]
+    if branches is not None:
+        parts.append(_branches(branches))
+    if scores is not None and len(scores):
+        parts.append(_scores(scores))
+    return section("loss", "What was lost, exactly", *parts)
+
+
+def _scores(scores: Scores) -> Html:
+    rows = [
+        (
+            score.measure.title,
+            f"{float(score.value):.4f}",
+            f"{score.measure.goal} is better",
+            score.measure.about,
+        )
+        for score in scores.scores
+    ]
+    return table(("measure", "#value", "goal", "what it means"), rows, caption="All measures")
+
+
+def _fraction(value: Fraction) -> str:
+    return f"{value.numerator:,}/{value.denominator:,}"
+
+
+def _optimum(objective: ObjectiveValue | None) -> str:
+    if objective is None or objective.bound is None or objective.gap is None:
+        return "not known: this method gives no bound"
+    name, value = objective.name.upper(), float(objective.value)
+    if objective.proven:
+        return f"proven: no recoding of this kind has a lower {name} than {value:.6f}"
+    return (
+        f"at most {float(objective.gap):.6f}: {name} {value:.6f} was reached, and none is below "
+        f"{float(objective.bound):.6f}"
+    )
+
+
+def _branches(found: BranchLosses) -> Html:
+    worst = found.worst_branches(MOST_BRANCHES)
+    if not worst:
+        return Html("")
+    rows: list[tuple[Content, ...]] = [
+        (
+            label(branch.label),
+            bar(float(branch.shares["ncp"])),
+            in_percent(float(branch.shares["ncp"])),
+            f"{float(branch.own_losses['ncp']):.3f}",
+            f"{branch.occurrences:,}",
+            f"{branch.unchanged:,}",
+            f"{branch.suppressed:,}",
+        )
+        for branch in worst
+    ]
+    heads = ("branch", "", "#of the loss", "#own NCP", "#occurrences", "#kept", "#left out")
+    return table(heads, rows, caption="Where the loss is, worst branches first")
