@@ -1,0 +1,45 @@
+"""The threshold of a search: a share of the records or a count, and the least count that meets it."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from ..errors import UsageError
+
+_COUNT = re.compile(r"[1-9][0-9]{0,11}")
+_SHARE = re.compile(r"(?P<number>[0-9]{1,3}(\.[0-9]{1,9})?)(?P<percent> ?%)?")
+
+
+def least_count(support: Fraction | int, n_records: int) -> int:
+    """Return the smallest number of records that is at least this share of them, or this count.
+
+    >>> least_count(Fraction(1, 1000), 77512), least_count(Fraction(1, 2), 4), least_count(50, 4)
+    (78, 2, 50)
+    """
+    if isinstance(support, int):
+        if support < 1:
+            raise UsageError(f"the least support must be 1 record or more (got {support}).")
+        return support
+    if not 0 < support <= 1:
+        raise UsageError(f"a share of the records must be above 0 and at most 1 (got {support}).")
+    return max(1, -(-support.numerator * n_records // support.denominator))
+
+
+def read_support(text: str) -> Fraction | int:
+    """Return the share or the count that a text names.
+
+    >>> read_support("1%"), read_support("0.01"), read_support("50")
+    (Fraction(1, 100), Fraction(1, 100), 50)
+    """
+    if _COUNT.fullmatch(text):
+        return int(text)
+    found = _SHARE.fullmatch(text)
+    share = Fraction(found["number"]) / (100 if found["percent"] else 1) if found else Fraction(0)
+    if not 0 < share <= 1:
+        raise UsageError(
+            f"the least support must be a share of the records or a count (got {text[:40]!r}).",
+            "Give for example 1%, 0.01 or 50.",
+            code="not-a-number",
+        )
+    return share
