@@ -1,0 +1,125 @@
+"""The background-knowledge attack on buckets: what is left possible to whoever knows the rules.
+
+Li and Li (2008), section VI-A and Figure 4: a tuple is vulnerable if fewer than l sensitive values are
+possible for it. A value is possible if it is valid by Definition 1: the tuple can take it, and the
+others of its bucket can then share the other values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.guarantees import whole_number
+from ..model.microdata import Microdata
+from ..model.rules import NegativeRule
+from ..release.bucketing import Bucketing
+from ..search.classes import TupleClasses, classify
+from ..search.matching import possible_counts
+
+
+@dataclass(frozen=True)
+class BackgroundAttack:
+    """What the rules tell about the tuples of buckets.
+
+    Attributes
+    ----------
+    l
+        The number of possible values asked for.
+    tuples_by_possible
+        How many tuples have 0, 1, 2, ... possible values. None at all means that the rules contradict
+        the bucket.
+    by_elimination
+        How many tuples have fewer than l values in their bucket that no rule rules out: what is seen
+        without thinking of the others in the bucket.
+    """
+
+    l: int  # noqa: E741 - the papers' name
+    tuples_by_possible: tuple[int, ...]
+    by_elimination: int
+
+    @property
+    def tuples(self) -> int:
+        """How many tuples there are."""
+        return sum(self.tuples_by_possible)
+
+    @property
+    def vulnerable(self) -> int:
+        """How many tuples have fewer than l possible values."""
+        return sum(self.tuples_by_possible[: self.l])
+
+    @property
+    def disclosed(self) -> int:
+        """How many tuples have just one possible value."""
+        return sum(self.tuples_by_possible[1:2])
+
+    @property
+    def fewest(self) -> int | None:
+        """The fewest possible values of a tuple; None without tuples."""
+        return next((number for number, count in enumerate(self.tuples_by_possible) if count), None)
+
+    @property
+    def share(self) -> Fraction:
+        """The share of vulnerable tuples."""
+        return Fraction(self.vulnerable, max(1, self.tuples))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values."""
+        return {
+            "l": self.l,
+            "tuples": self.tuples,
+            "vulnerable": self.vulnerable,
+            "disclosed": self.disclosed,
+            "fewest_possible": self.fewest,
+            "by_elimination": self.by_elimination,
+            "tuples_by_possible": list(self.tuples_by_possible),
+        }
+
+
+def attack_by_rules(
+    data: Microdata,
+    bucketing: Bucketing,
+    rules: Sequence[NegativeRule],
+    l: int,  # noqa: E741
+) -> BackgroundAttack:
+    """Return what whoever knows `rules` learns from buckets, however these were made.
+
+    >>> data = Microdata.from_columns(
+    ...     {"sex": ["F", "F", "M"], "ill": ["ovarian", "ovarian", "prostate"]}, "ill"
+    ... )
+    >>> one = Bucketing(np.zeros(3, dtype=np.int32))
+    >>> attack_by_rules(data, one, [NegativeRule((("sex", "M"),), "ovarian")], 2).disclosed
+    3
+    """
+    whole_number("l", l, least=2)
+    classes = classify(data, rules)
+    possible = possible_counts(classes, bucketing)
+    histogram = np.bincount(possible, minlength=1) if len(possible) else np.empty(0, dtype=np.int64)
+    takeable = takeable_counts(classes, bucketing)
+    return BackgroundAttack(l, tuple(histogram.tolist()), int((takeable < l).sum()))
+
+
+def takeable_counts(classes: TupleClasses, bucketing: Bucketing) -> NDArray[np.int64]:
+    """Return how many different values of its bucket no rule rules out for each tuple."""
+    n_values = classes.impossible_by_set.shape[1]
+    value_by_tuple = classes.value_by_class[classes.class_by_tuple]
+    bucket = bucketing.bucket_by_tuple.astype(np.int64)
+    held = np.unique(bucket * n_values + value_by_tuple)
+    bucket_of_held, value_of_held = np.divmod(held, n_values)
+    start = np.searchsorted(bucket_of_held, np.arange(bucketing.n_buckets + 1))
+    set_by_tuple = classes.set_by_class[classes.class_by_tuple]
+    n_sets = len(classes.impossible_by_set)
+    pairs, pair_by_tuple = np.unique(bucket * n_sets + set_by_tuple, return_inverse=True)
+    bucket_of_pair, set_of_pair = np.divmod(pairs, n_sets)
+    width = np.diff(start)[bucket_of_pair]
+    first = np.cumsum(width) - width
+    place = np.arange(width.sum()) + np.repeat(start[bucket_of_pair] - first, width)
+    can = ~classes.impossible_by_set[np.repeat(set_of_pair, width), value_of_held[place]]
+    if not len(pairs):
+        return np.empty(0, dtype=np.int64)
+    found: NDArray[np.int64] = np.add.reduceat(can.astype(np.int64), first)
+    return found[pair_by_tuple]

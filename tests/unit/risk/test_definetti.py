@@ -1,0 +1,110 @@
+"""The deFinetti attack: nothing to learn from independent data, much from correlated ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+from random import Random
+
+import numpy as np
+import pytest
+
+from setveil.errors import Cancelled, ResourceLimit
+from setveil.kernels.definetti import guess_again
+from setveil.methods import anatomy
+from setveil.model.guarantees import LDiversity
+from setveil.model.microdata import Microdata
+from setveil.progress import Watch
+from setveil.release.bucketing import Bucketing
+from setveil.risk import definetti
+from setveil.risk.definetti import attack_by_learning
+from tests.oracle.definetti import equal_chances, next_shares
+
+
+def table(random: Random, n: int, values: int, *, told: float) -> Microdata:
+    """Return a table in which each of two columns tells the value with probability `told`."""
+    ill = [f"s{random.randrange(values)}" for _ in range(n)]
+    return Microdata.from_columns(
+        {
+            name: [own if random.random() < told else f"s{random.randrange(values)}" for own in ill]
+            for name in ("job", "town")
+        }
+        | {"ill": ill},
+        "ill",
+    )
+
+
+@pytest.mark.parametrize(("seed", "l"), [(1, 3), (2, 3), (3, 5)])
+def test_independent_data_give_no_more_than_the_share_in_a_bucket(seed: int, l: int) -> None:  # noqa: E741
+    random = Random(seed)
+    data = table(random, 6000, 8, told=0.0)
+    bucketing = anatomy.anonymize(data, LDiversity(l), random=random, watch=Watch()).bucketing
+    attack = attack_by_learning(data, bucketing)
+    # In a bucket of different values the number of right guesses has mean 1 and variance at most 1,
+    # whatever is guessed, and buckets are independent.
+    error = sqrt(bucketing.n_buckets) / len(data)
+    assert attack.baseline == Fraction(bucketing.n_buckets, len(data))
+    assert abs(attack.accuracy - attack.baseline) < 4 * error
+
+
+def test_correlated_data_are_given_away() -> None:
+    random = Random(4)
+    data = table(random, 6000, 8, told=0.7)
+    bucketing = anatomy.anonymize(data, LDiversity(3), random=random, watch=Watch()).bucketing
+    attack = attack_by_learning(data, bucketing)
+    assert attack.settled
+    assert attack.accuracy > Fraction(3, 4)
+    assert attack.as_dict()["baseline"] == pytest.approx(1 / 3, abs=1e-9)
+
+
+def test_rounds_by_plain_dictionaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(15):
+        random = Random(seed)
+        n = random.randint(2, 12)
+        rows = [[random.choice("xyz"), random.choice("pq")] for _ in range(n)]
+        values = [random.choice("abc") for _ in range(n)]
+        raw = [random.randrange(3) for _ in range(n)]
+        buckets = [sorted(set(raw)).index(own) for own in raw]
+        data = Microdata.from_columns(
+            {"u": [row[0] for row in rows], "v": [row[1] for row in rows], "ill": values}, "ill"
+        )
+        kept: list[np.ndarray] = []
+
+        def spy(*arrays: np.ndarray, kept: list[np.ndarray] = kept) -> int:
+            changed = guess_again(*arrays)
+            kept.append(arrays[6].copy())
+            return changed
+
+        monkeypatch.setattr(definetti, "guess_again", spy)
+        attack_by_learning(data, Bucketing(np.array(buckets, np.int32)), rounds=3)
+        order = sorted(range(n), key=lambda place: buckets[place])
+        shares = equal_chances(buckets, values)
+        for weights in kept:
+            shares = next_shares(rows, buckets, values, shares, definetti.SWEEPS)
+            flat = [shares[place][value] for place in order for value in sorted(shares[place])]
+            assert weights.tolist() == pytest.approx(flat)
+
+
+def test_limits() -> None:
+    data = Microdata.from_columns({"a": list("xy"), "ill": list("uv")}, "ill")
+    one = Bucketing(np.zeros(2, np.int32))
+    assert attack_by_learning(data, one, rounds=1).rounds == 1
+    watch = Watch()
+    watch.cancel()
+    with pytest.raises(Cancelled):
+        attack_by_learning(data, one, watch=watch)
+    nobody = Microdata(
+        tuple(type(a)(a.name, a.hierarchy, a.leaf_by_tuple[:0]) for a in data.quasi),
+        data.sensitive,
+        data.values,
+        data.value_by_tuple[:0],
+    )
+    attack = attack_by_learning(nobody, Bucketing(np.empty(0, np.int32)))
+    assert (attack.tuples, attack.accuracy, attack.settled) == (0, 0, True)
+
+
+def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(definetti, "LARGEST", 3)
+    data = Microdata.from_columns({"a": list("xy"), "ill": list("uv")}, "ill")
+    with pytest.raises(ResourceLimit, match="2 x 2 pairs"):
+        attack_by_learning(data, Bucketing(np.zeros(2, np.int32)))
