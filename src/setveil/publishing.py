@@ -7,7 +7,7 @@ them there as they lie on the disk, and only what it confirms is renamed into pl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 from .errors import DataError, HierarchyError, InternalError, UsageError
 from .model.guarantees import Coherence, Guarantee, LmDiversity
 from .model.layout import FORMATS, Layout
+from .progress import Watch
 from .release.release import Release
 
 if TYPE_CHECKING:
     from .audit.verdict import Verdict
+    from .report.figure import Figure
+    from .report.frontier import Sweep
     from .risk.curve import RiskCurve
 
 StrPath = str | os.PathLike[str]
@@ -126,13 +129,116 @@ def publish(
         return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
 
 
-def _risk_before(release: Release) -> RiskCurve | None:
+def report(
+    path: StrPath,
+    original: Any,
+    *,
+    sweep: Sweep | None = None,
+    output: StrPath | None = None,
+    force: bool = False,
+    watch: Watch | None = None,
+) -> Path:
+    """Write the private report of a release anew, fuller than the one made with it; return where.
+
+    Measures of the loss come in, more of the risk is counted, and where a sweep is given what other
+    strengths of the promise would cost. It is personal data.
+
+    Parameters
+    ----------
+    path
+        The release folder; its private twin must lie beside it.
+    original
+        The data the release was made from, as `setveil.anonymize` takes them.
+    sweep
+        What `setveil.sweep` returned for the same data.
+    output
+        The file to write; by default ``report.html`` in the private twin, which is replaced.
+    force
+        Replace a file of the name `output` that is there.
+    watch
+        Progress listener and cancel switch.
+    """
+    from .api import measure
+    from .audit import audit_folder
+    from .io.files import write_text_file
+    from .io.ownership import REPORT
+    from .io.release_data import read_certificate
+    from .io.releases import replace_private
+    from .model.guarantees import KmAnonymity
+    from .reopen import read_release
+    from .report.private_page import Extras, private_report
+    from .report.risk_part import curve_of_records
+    from .risk.curve import BUDGET
+
+    check_report_file(path, output, force=force)
+    watch = watch or Watch()
+    release = read_release(path, original, watch=watch)
+    watch.tick("auditing", None)
+    verdict = audit_folder(path)
+    watch.tick("counting who is at risk", None)
+    told = release.guarantee
+    frontier: list[tuple[Figure, str]] = []
+    if sweep is not None:
+        chosen = (told.k, told.m) if isinstance(told, KmAnonymity) else None
+        frontier = [(sweep.figure(chosen), f"{sweep.lost}; this release is framed, if it was swept.")]
+        frontier += [(sweep.curves(), "")] if len(sweep.ks) > 1 else []
+    extras = Extras(
+        after=curve_of_records(release.published, told, budget=BUDGET),
+        before=_risk_before(release, budget=BUDGET),
+        scores=measure(release, watch=watch),
+        frontier=frontier,
+    )
+    page = private_report(
+        release,
+        read_certificate(path),
+        verdict=verdict,
+        notices=release.notices,
+        extras=extras,
+    )
+    if output is None:
+        return replace_private(path, REPORT, page)
+    write_text_file(output, page.decode(), mode=0o600, force=force)
+    return Path(output)
+
+
+def check_report_file(
+    path: StrPath, output: StrPath | None, *, force: bool = False, inputs: Iterable[StrPath] = ()
+) -> None:
+    """Refuse a place for a private report that cannot take it, or that others may read.
+
+    Parameters
+    ----------
+    path
+        The release.
+    output
+        The file to write, if not the twin's own.
+    force
+        Whether a file that is there may be replaced.
+    inputs
+        Files that are read, none of which is replaced.
+    """
+    from .io.files import check_new_file
+    from .io.ownership import is_release
+
+    if output is None:
+        return
+    check_new_file(output, force=force, inputs=inputs)
+    folder = Path(output).resolve().parent
+    if folder == Path(path).resolve() or is_release(folder):
+        raise UsageError(
+            "a private report must not lie in a release folder, which others get.",
+            "Choose another place.",
+            code="private-in-release",
+        )
+
+
+def _risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | None:
     """Return the risk of the original records, where they are at hand."""
     from .report.risk_part import curve_before
 
     if release.rows is None:
         return None
-    return curve_before(release.rows, release.hierarchy, release.guarantee)
+    return curve_before(release.rows, release.hierarchy, release.guarantee, budget=budget)
 
 
 def _judged(ask: Any, guarantee: Guarantee) -> Verdict:

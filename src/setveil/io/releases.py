@@ -222,6 +222,38 @@ def _abandoned(folder: Path) -> bool:
     return True
 
 
+def replace_private(path: str | os.PathLike[str], name: str, content: bytes) -> Path:
+    """Put a new file in the place of one of a private twin's, in one step; return where it is.
+
+    It is written in a hidden folder beside the twin, which `recover` removes after a crash: nothing
+    but whole files ever lies in the twin.
+
+    Parameters
+    ----------
+    path
+        The release whose twin it is.
+    name
+        The file to replace.
+    content
+        All of its bytes; readable by the owner alone.
+    """
+    twin = private_twin(_named(path))
+    beside = twin.with_name(f".{twin.name}{_MARK}{secrets.token_hex(8)}")
+    with telling(twin, "write"):
+        beside.mkdir(0o700)
+    number = _locked(beside)
+    try:
+        write_file(beside / name, lambda file: file.write(content), mode=0o600, told=twin / name)
+        with telling(twin / name, "replace"):
+            (beside / name).replace(twin / name)
+        sync_folder(twin)
+    finally:
+        remove_folder(beside)
+        if number is not None:
+            os.close(number)
+    return twin / name
+
+
 class Staging:
     """Two hidden folders, `public` and `private`, that become a release in one step.
 

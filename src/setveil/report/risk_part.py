@@ -66,14 +66,26 @@ def known_labels(published: Transactions, guarantee: Guarantee) -> Transactions:
     )
 
 
-def curve_of_records(records: Transactions, guarantee: Guarantee) -> RiskCurve | None:
-    """Return the risk of records, published or not; None where there is nothing to know."""
+def curve_of_records(
+    records: Transactions, guarantee: Guarantee, *, budget: int | None = None
+) -> RiskCurve | None:
+    """Return the risk of records, published or not; None where there is nothing to know.
+
+    Parameters
+    ----------
+    records
+        The records.
+    guarantee
+        What is promised: it tells how few records are too few, and which labels are not known.
+    budget
+        How much work to spend, as for `risk.curve.risk_curve`; little by default.
+    """
     seen = known_labels(records, guarantee)
     if not len(seen) or not len(seen.items):
         return None
     longest = int(seen.length_by_record.max())
     most = min(longest, max(MOST, (covered(guarantee) or 0) + BEYOND))
-    return risk_curve(seen, least_support(guarantee), most=most, budget=QUICK)
+    return risk_curve(seen, least_support(guarantee), most=most, budget=budget or QUICK)
 
 
 def told(share: Estimate, records: int, least: int) -> Told:
@@ -88,12 +100,14 @@ def told(share: Estimate, records: int, least: int) -> Told:
     )
 
 
-def curve_before(rows: Rows, hierarchy: Hierarchy, guarantee: Guarantee) -> RiskCurve | None:
+def curve_before(
+    rows: Rows, hierarchy: Hierarchy, guarantee: Guarantee, *, budget: int | None = None
+) -> RiskCurve | None:
     """Return the risk of the original records, for the holder's eyes alone."""
     records = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))
     leaves = hierarchy.labels[: hierarchy.n_leaves]
     original = Transactions.from_codes(leaves, records, rows.leaves, len(rows))
-    return curve_of_records(original, guarantee)
+    return curve_of_records(original, guarantee, budget=budget)
 
 
 def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
