@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from ..errors import DataError, FileSystemError, Problem
+from ..errors import DataError, Problem
 from .csv_text import split_fields
-from .disk import rename_new, shown, write_file
+from .files import write_text_file
 from .hierarchy_csv import quoted
 from .source import read_source
 from .text import MAX_PROBLEMS, plain_text
@@ -70,21 +69,21 @@ def read_queries(path: str | os.PathLike[str]) -> QueryFile:
     return QueryFile(source.name, tuple(queries), tuple(lines))
 
 
-def write_queries(queries: Iterable[Sequence[str]], path: str | os.PathLike[str]) -> None:
-    """Write queries that `read_queries` reads, for their owner only; nothing is replaced.
+def write_queries(
+    queries: Iterable[Sequence[str]], path: str | os.PathLike[str], *, force: bool = False
+) -> None:
+    """Write queries that `read_queries` reads, for their owner only.
 
     Random queries are drawn from the original records, so the file is as private as those.
+
+    Parameters
+    ----------
+    queries
+        Each a set of labels.
+    path
+        The file to write.
+    force
+        Replace a file that is there.
     """
-    target = Path(path)
-    if os.path.lexists(target):
-        raise FileSystemError(
-            "it exists already.", "Choose another name.", code="exists", file=shown(target)
-        )
     lines = (",".join(quoted(label, ",") for label in query) + "\n" for query in queries)
-    content = "".join(lines).encode("utf-8")
-    beside = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        write_file(beside, lambda file: file.write(content), mode=0o600, told=target)
-        rename_new(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_text_file(path, "".join(lines), mode=0o600, force=force)

@@ -12,6 +12,8 @@ from ..model.fit import labels_in
 from ..model.transactions import Rows, Transactions, bind
 from ..release.apply import canonical_order, published_rows
 from ..release.release import Release
+from .before_after import BeforeAfter
+from .unit_cost import mean_unit_cost
 
 
 def rows_of_original(release: Release, original: Transactions) -> Rows | None:
@@ -28,6 +30,10 @@ def rows_of_original(release: Release, original: Transactions) -> Rows | None:
         return rows if same else None
     counts = release.occurrences_by_leaf
     if counts is not None and not np.array_equal(counts, np.bincount(rows.leaves)):
+        return None
+    pair = BeforeAfter(release.recoding, rows)
+    lost = {name: mean_unit_cost(name, pair) for name in release.losses}
+    if len(rows.leaves) != release.occurrences or lost != dict(release.losses):
         return None
     again = published_rows(release.recoding, rows)
     if release.dropped:

@@ -44,6 +44,9 @@ SANITY = Fraction(1, 1000)
 BANDS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, math.inf)
 """Upper ends of the bands of the histogram; the first one holds the errors of exactly 0."""
 
+ROUNDING = 1e-9
+"""Estimates are sums of floats: an error up to this is none."""
+
 
 @dataclass(frozen=True, eq=False)
 class QueryErrors:
@@ -81,16 +84,16 @@ class QueryErrors:
     @property
     def histogram(self) -> tuple[tuple[str, int], ...]:
         """How many queries have an error in each band: exact, up to 1%, ..., above 100%."""
-        # Sums of floats: what differs from the true count by rounding alone is exact.
-        errors = np.where(self._ascending < 1e-9, 0.0, self._ascending)
+        errors = np.where(self._ascending <= ROUNDING, 0.0, self._ascending)
         up_to = np.searchsorted(errors, BANDS, side="right")
         counts = np.diff(up_to, prepend=0).tolist()
         names = ["exact", *(f"up to {end:.0%}" for end in BANDS[1:-1]), f"above {BANDS[-2]:.0%}"]
         return tuple(zip(names, counts, strict=True))
 
     def worst(self, most: int = 10) -> list[dict[str, Any]]:
-        """Return the queries with the largest errors, with their counts."""
+        """Return the queries with the largest errors, with their counts; exact ones left out."""
         order = np.argsort(-self.error_by_query, kind="stable")[:most].tolist()
+        order = [query for query in order if self.error_by_query[query] > ROUNDING]
         return [
             {
                 "query": list(self.workload.labels(query)),
@@ -104,7 +107,7 @@ class QueryErrors:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for ``--json``."""
         return {
-            "queries": len(self.workload),
+            "count": len(self.workload),
             "about": self.workload.about,
             "sanity_bound": float(self.least),
             "mean": self.are,
