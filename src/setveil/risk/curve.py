@@ -14,7 +14,6 @@ What comes out depends on the records alone, not on their order, the time or the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 from ..errors import UsageError
 from ..model.guarantees import whole_number
@@ -24,8 +23,9 @@ from .crowd import Crowd
 from .estimate import Estimate
 from .levels import Budget, Worst, count_average, count_worst
 from .samples import draw_items, search_worst
+from .tables import as_html, as_text
 
-MOST, LARGEST_MOST = 6, 50
+MOST, LARGEST_MOST = 6, 1000
 BUDGET = 1_000_000_000
 """Steps to spend by default: some seconds on a hundred thousand records."""
 QUICK = 60_000_000
@@ -104,24 +104,13 @@ class RiskCurve:
         return (f"intervals: 95 %, from {self.draws:,} drawn records; the other numbers are counted.",)
 
     def __str__(self) -> str:
-        rows = self._rows()
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = [
+        head = (
             f"Share of {self.records:,} records that fewer than {self.k} match, or only they themselves"
-        ]
-        lines += [
-            "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in rows
-        ]
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes())])
+        )
+        return f"{head}\n{as_text(self._rows(), self.notes())}"
 
     def _repr_html_(self) -> str:
-        head, *body = (
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
-        )
-        noted = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
-        return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>{noted}"
+        return as_html(self._rows(), self.notes())
 
 
 def risk_curve(

@@ -26,6 +26,8 @@ class Estimate:
     Estimate(3/8)
     >>> Estimate.drawn(30, 1000)
     Estimate(0.0300, 0.0211 to 0.0425)
+    >>> print(Estimate.drawn(30, 1000))
+    3.00 % (2.11 to 4.25)
     """
 
     value: Fraction | float
@@ -82,13 +84,12 @@ class Estimate:
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for ``--json``."""
-        plain: dict[str, object] = {
+        return {
             "share": round(float(self.value), DIGITS),
             "low": round(self.low, DIGITS),
             "high": round(self.high, DIGITS),
             "exact": self.exact,
         }
-        return plain
 
     def __repr__(self) -> str:
         if self.exact:
@@ -98,7 +99,8 @@ class Estimate:
     def __str__(self) -> str:
         if self.exact:
             return percent(self.value)
-        return f"{percent(self.value)} ({percent(self.low)} to {percent(self.high)})"
+        low, high = (percent(end).removesuffix(" %") for end in (self.low, self.high))
+        return f"{percent(self.value)} ({low} to {high})"
 
 
 def percent(share: Fraction | float) -> str:

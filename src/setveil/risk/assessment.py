@@ -1,0 +1,108 @@
+"""All there is to say about the risk of one set of records, in one object.
+
+It joins the curve, negative knowledge, whole records and the three attackers. They share one crowd, one
+budget and the same draws. Nothing in it names a record or a label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.guarantees import whole_number
+from ..model.transactions import Transactions
+from ..progress import Watch
+from .attackers import attacker_models
+from .crowd import Crowd
+from .curve import BUDGET, RiskCurve, curve_of, draws_of
+from .models import AttackerModels
+from .negative import NegativeCurve, negative_curve
+from .whole import WholeRecords, whole_records
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What attackers can do with records; ``print`` it for all tables."""
+
+    curve: RiskCurve
+    negative: NegativeCurve
+    whole: WholeRecords
+    attackers: AttackerModels
+
+    @property
+    def k(self) -> int:
+        """A record is at risk where fewer records than this match."""
+        return self.curve.k
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return self.curve.records
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for ``--json``."""
+        return {
+            **self.curve.as_dict(),
+            "whole_records": self.whole.as_dict(),
+            "negative": self.negative.as_dict(),
+            "attackers": self.attackers.as_dict(),
+        }
+
+    def __str__(self) -> str:
+        return "\n\n".join(
+            [
+                str(self.curve),
+                f"The same if the whole record is known\n{self.whole}",
+                f"The same if things in it and things not in it are known, at random\n{self.negative}",
+                f"The chance to be right about a record, from items at random\n{self.attackers}",
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        parts = (self.curve, self.whole, self.negative, self.attackers)
+        return "".join(part._repr_html_() for part in parts)
+
+
+def assess_risk(
+    transactions: Transactions,
+    k: int,
+    *,
+    most: int | None = None,
+    population: Transactions | None = None,
+    budget: int = BUDGET,
+    threads: int | None = None,
+    watch: Watch | None = None,
+) -> Assessment:
+    """Return what attackers can do with records, the original ones or those that are published.
+
+    Parameters
+    ----------
+    transactions
+        The records.
+    k
+        A record is at risk where fewer records than this match, itself included.
+    most
+        The most items known; by default 6, or the length of the longest record if that is less.
+    population
+        Records of the population from which the data were taken, in the same labels; for the
+        journalist and the marketer.
+    budget
+        How much work to spend, in steps; see `risk_curve`.
+    threads
+        The threads to use, all if not given; the result does not depend on their number.
+    watch
+        Progress and cancelling.
+    """
+    whole_number("k", k, least=2)
+    watch = watch or Watch()
+    crowd = Crowd.of(transactions, threads=threads)
+    curve = curve_of(crowd, k, most=most, budget=budget, watch=watch)
+    n_draws = draws_of(budget)
+    watch.tick("negative knowledge")
+    negative = negative_curve(crowd, k, most=len(curve.points), n_draws=n_draws)
+    watch.tick("whole records")
+    whole = whole_records(crowd, k, budget=budget, n_draws=n_draws)
+    watch.tick("attackers")
+    attackers = attacker_models(
+        transactions, crowd, k, curve=curve, population=population, n_draws=n_draws
+    )
+    return Assessment(curve, negative, whole, attackers)

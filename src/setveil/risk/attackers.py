@@ -1,0 +1,222 @@
+"""Computing the risk from prosecutor, journalist and marketer, whom `models` describes.
+
+Everything is a mean of 1/F over cases, a case being a record and what is known of it. Whole records are
+counted: records that are equal are one class. Sets of j items are all counted where they are few, else
+they are drawn. With a population, F is counted there by the same labels, and is at least f, since the
+data are part of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.matches import draw_known
+from ..kernels.rows import merge_rows, recode_rows
+from ..model.transactions import Transactions
+from ..model.vocabulary import Vocabulary
+from .crowd import SEED, Crowd
+from .curve import RiskCurve, RiskPoint
+from .estimate import Estimate
+from .models import AttackerModels, AttackerRisk
+
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+MOST_SETS = 300_000
+"""Up to so many sets of items are all counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Cases:
+    """How many match in each case, by its chance: exact where all cases are here.
+
+    `chance_by_group` is the chance of one case of a group, so that exact sums are over few numbers.
+    """
+
+    support: Counts
+    group: Counts
+    chance_by_group: tuple[Fraction, ...]
+    exact: bool
+
+    def mean(self, support: Counts, chosen: NDArray[np.bool_]) -> Estimate:
+        """Return the mean over all cases of 1/support, where chosen, else 0."""
+        if not self.exact:
+            risk = np.where(chosen, 1.0 / support, 0.0)
+            return Estimate.averaged(float(risk.mean()), float(risk.var()), len(risk))
+        total = Fraction(0)
+        width = int(support.max(initial=0)) + 1
+        keys, times = np.unique(self.group[chosen] * width + support[chosen], return_counts=True)
+        for key, n_cases in zip(keys.tolist(), times.tolist(), strict=True):
+            total += n_cases * self.chance_by_group[key // width] / (key % width)
+        return Estimate.counted(total)
+
+    def share(self, chosen: NDArray[np.bool_]) -> Estimate:
+        """Return the share of the cases that are chosen."""
+        if not self.exact:
+            return Estimate.drawn(int(chosen.sum()), len(chosen))
+        times = np.bincount(self.group[chosen], minlength=len(self.chance_by_group)).tolist()
+        return Estimate.counted(
+            sum(
+                (n * chance for n, chance in zip(times, self.chance_by_group, strict=True)), Fraction(0)
+            )
+        )
+
+
+def attacker_models(
+    transactions: Transactions,
+    crowd: Crowd,
+    k: int,
+    *,
+    curve: RiskCurve | None = None,
+    population: Transactions | None = None,
+    n_draws: int,
+) -> AttackerModels:
+    """Return the risk from prosecutor, journalist and marketer.
+
+    Parameters
+    ----------
+    transactions, crowd
+        The records, and the crowd made of them.
+    k
+        A record is above the line where its risk is above 1/k.
+    curve
+        The risk curve of the records: the attackers know as many items as its points. Whole records
+        are always looked at.
+    population
+        Records of the population from which the data were taken, with the same labels.
+    n_draws
+        How many cases to draw where there are too many to count.
+    """
+    larger = None if population is None else Crowd.of(population, threads=crowd.threads)
+    risks: list[AttackerRisk] = []
+    for point in () if curve is None else curve.points:
+        sets, cases = _sets(crowd, point.known, n_draws)
+        found = None if larger is None else _supports_by_label(crowd, larger, sets)
+        risks += _risks(point.known, cases, found, k, point)
+    cases, found = _classes(transactions, crowd, population)
+    risks += _risks(None, cases, found, k)
+    notes: tuple[str, ...] = ()
+    missing = 0 if found is None else int(crowd.weight_by_row[found < cases.support].sum())
+    if missing:
+        notes = (
+            f"{missing:,} records are in the data more often than in the population, and count as "
+            "often as in the data.",
+        )
+    return AttackerModels(
+        k, crowd.records, tuple(risks), None if population is None else len(population), notes
+    )
+
+
+def _risks(
+    known: int | None, cases: _Cases, found: Counts | None, k: int, point: RiskPoint | None = None
+) -> list[AttackerRisk]:
+    inside = cases.support
+    outside = inside if found is None else np.maximum(inside, found)
+    prosecutor = _against_one("prosecutor", known, cases, inside, k)
+    if point is not None and point.average.exact:
+        prosecutor = replace(prosecutor, above=point.average)
+    if point is not None and point.worst_unique.low > 0:
+        prosecutor = replace(prosecutor, highest=Estimate.counted(1))
+    journalist = replace(prosecutor, attacker="journalist")
+    if found is not None:
+        journalist = _against_one("journalist", known, cases, outside, k)
+    marketer = AttackerRisk("marketer", known, cases.mean(outside, outside > 0))
+    return [prosecutor, journalist, marketer]
+
+
+def _against_one(
+    attacker: str, known: int | None, cases: _Cases, support: Counts, k: int
+) -> AttackerRisk:
+    """Return the risk from an attacker who is after one person."""
+    highest = Fraction(1, int(support.min()))
+    is_above = support < k
+    above, mean_above = cases.share(is_above), None
+    if is_above.any():
+        if cases.exact:
+            total = cases.mean(support, is_above).value
+            mean_above = Estimate.counted(Fraction(total) / Fraction(above.value))
+        else:
+            risk = 1.0 / support[is_above]
+            mean_above = Estimate.averaged(float(risk.mean()), float(risk.var()), len(risk))
+    return AttackerRisk(
+        attacker,
+        known,
+        cases.mean(support, support > 0),
+        Estimate.counted(highest)
+        if cases.exact or highest == 1
+        else Estimate(float(highest), float(highest), 1.0),
+        above,
+        mean_above,
+    )
+
+
+def _sets(crowd: Crowd, size: int, n_draws: int) -> tuple[Ids, _Cases]:
+    """Return all sets of `size` items of all rows where they are few, else drawn ones."""
+    lengths = np.bincount(crowd.length_by_row)
+    total = sum(int(n) * comb(length, min(size, length)) for length, n in enumerate(lengths.tolist()))
+    if total > MOST_SETS:
+        known = draw_known(crowd.drawn(n_draws), crowd.data, size, SEED)
+        support = crowd.supports(known)
+        return known, _Cases(support, np.zeros(n_draws, np.int64), (), exact=False)
+    sets: list[Ids] = []
+    group: list[Counts] = []
+    chances: list[Fraction] = []
+    for length in np.flatnonzero(lengths).tolist():
+        taken = min(size, length)
+        places = np.array(list(combinations(range(length), taken)), dtype=np.int64)
+        places = places.reshape(comb(length, taken), taken)
+        rows = np.flatnonzero(crowd.length_by_row == length)
+        found = np.full((len(rows) * len(places), size), -1, np.int32)
+        starts = np.repeat(crowd.indptr[rows], len(places))[:, None]
+        found[:, :taken] = crowd.items[starts + np.tile(places, (len(rows), 1))]
+        sets.append(found)
+        # Equal weights make equal chances, so that exact sums are over few numbers.
+        weights, number = np.unique(crowd.weight_by_row[rows], return_inverse=True)
+        group.append(np.repeat(number + len(chances), len(places)))
+        chances += [Fraction(w, crowd.records * len(places)) for w in weights.tolist()]
+    known = np.concatenate(sets)
+    return known, _Cases(crowd.supports(known), np.concatenate(group), tuple(chances), exact=True)
+
+
+def _supports_by_label(crowd: Crowd, larger: Crowd, sets: Ids) -> Counts:
+    """Return how many records of a larger crowd hold each set, by labels."""
+    item_of_label = {label: item for item, label in enumerate(larger.labels)}
+    # The last number stands for -1, which says nothing.
+    other = np.array([*(item_of_label.get(label, -2) for label in crowd.labels), -1], dtype=np.int32)
+    mapped = other[sets]
+    is_unknown = (mapped == -2).any(axis=1)
+    support = np.zeros(len(sets), np.int64)
+    support[~is_unknown] = larger.supports(mapped[~is_unknown])
+    return support
+
+
+def _classes(
+    transactions: Transactions, crowd: Crowd, population: Transactions | None
+) -> tuple[_Cases, Counts | None]:
+    """Return the classes of equal records, and how often each is in the population."""
+    weights = crowd.weight_by_row
+    sizes, number = np.unique(weights, return_inverse=True)
+    chances = tuple(Fraction(size, crowd.records) for size in sizes.tolist())
+    cases = _Cases(weights, number.astype(np.int64), chances, exact=True)
+    if population is None:
+        return cases, None
+    vocabulary = Vocabulary.of((*transactions.vocabulary, *population.vocabulary))
+    parts = []
+    for data in (transactions, population):
+        new_of_item = np.array([vocabulary.ids[label] for label in data.vocabulary] or [-1], np.int32)
+        parts.append(recode_rows(data.indptr, data.items, new_of_item))
+    indptr = np.concatenate([parts[0][0], parts[1][0][1:] + parts[0][0][-1]])
+    items = np.concatenate([parts[0][1], parts[1][1]])
+    once = np.ones(len(indptr) - 1, np.int64)
+    *_, class_of_record = merge_rows(indptr, items, once)
+    n_classes = int(class_of_record.max()) + 1
+    found_by_class = np.bincount(class_of_record[len(transactions) :], minlength=n_classes)
+    found = np.zeros(crowd.n_rows, np.int64)
+    found[crowd.row_of_record] = found_by_class[class_of_record[: len(transactions)]]
+    return cases, found
