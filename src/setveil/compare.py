@@ -17,8 +17,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from .api import as_transactions, audit, refuse_paths
 from .errors import Infeasible, ResourceLimit, SetveilError, TimeLimit, UsageError
 from .io.resident import Peak, measure_peak
@@ -221,7 +219,7 @@ def _row(prepared: Prepared, watch: Watch, measures: Sequence[Any]) -> Compared:
         DONE if release.complete else CUT,
         seconds,
         _why(release, key),
-        loss=_loss(prepared, pair),
+        loss=prepared.loss(pair),
         scores={measure.name: measure.compute(pair) for measure in measures},
         objective=release.objective,
         left_out=Fraction(release.suppressed, max(release.occurrences, 1)),
@@ -245,14 +243,6 @@ def _ended(error: Exception, seconds: float) -> tuple[str, float, str]:
 
 def _why(release: Release, key: str) -> str:
     return "" if release.method == key else f"took {release.method}"
-
-
-def _loss(prepared: Prepared, pair: BeforeAfter) -> Fraction:
-    """Return the cost that was kept small, with its weights, as a share of losing everything."""
-    cost, leaves = prepared.cost, prepared.rows.leaves
-    nodes = pair.node_of_occurrence
-    unit = np.where(nodes >= 0, cost.unit_by_node[nodes], cost.scale)
-    return cost.share(int((unit * cost.importance_by_leaf[leaves]).sum()), pair.count_by_leaf)
 
 
 def _rank(row: Compared) -> tuple[object, ...]:

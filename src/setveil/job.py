@@ -38,6 +38,7 @@ from .release.release import ObjectiveValue, Release, Seal
 
 if TYPE_CHECKING:
     from .engines.base import Engine
+    from .measure.before_after import BeforeAfter
     from .methods.outcome import Outcome
 
 MOST_SETS = {2: 10**11, 3: 10**13}
@@ -236,6 +237,13 @@ class Prepared:
             engine, guarantee, cost=self.cost, watch=watch, **own, **self.job.options, **more
         )
         return outcome
+
+    def loss(self, pair: BeforeAfter) -> Fraction:
+        """Return the cost that is kept small, with its weights, as a share of losing everything."""
+        nodes = pair.node_of_occurrence
+        unit = np.where(nodes >= 0, self.cost.unit_by_node[nodes], self.cost.scale)
+        lost = int((unit * self.cost.importance_by_leaf[self.rows.leaves]).sum())
+        return self.cost.share(lost, pair.count_by_leaf)
 
     def _promise(self) -> Guarantee:
         """Return the guarantee asked for, its sensitive items cut to those that occur."""

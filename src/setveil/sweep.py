@@ -2,89 +2,31 @@
 
 The data are bound and indexed once. With `optimal`, rare sets found for one point serve every other
 point they are valid for (``methods.optimal.ClausePool``), so a grid costs little more than its dearest
-points. A point without a solution is a row like the others, marked infeasible.
+points. A point without a result is a row like the others that says why: no solution, a time limit, or
+work that the method refuses.
 """
 
 from __future__ import annotations
 
-import csv
-import io
+import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .api import as_transactions, refuse_paths
-from .errors import Infeasible, UsageError
+from .errors import Infeasible, ResourceLimit, TimeLimit, UsageError
 from .job import Job, Prepared
 from .model.guarantees import KmAnonymity
 from .model.hierarchy import Hierarchy
 from .progress import Watch
+from .report.comparison import CUT, DONE, LATE, NONE, REFUSED
+from .report.frontier import Sweep, SweepPoint
 
-
-@dataclass(frozen=True)
-class SweepPoint:
-    """What one (k, m) costs; `loss` is None where there is no solution."""
-
-    k: int
-    m: int
-    loss: Fraction | None
-    bound: Fraction | None
-    proven: bool
-    labels: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """The points of a grid, by k, then m."""
-
-    method: str
-    cost: str
-    points: tuple[SweepPoint, ...]
-
-    def as_dicts(self) -> list[dict[str, object]]:
-        """Return one plain mapping a point."""
-        return [
-            {
-                "k": point.k,
-                "m": point.m,
-                "feasible": point.loss is not None,
-                "loss": None if point.loss is None else float(point.loss),
-                "bound": None if point.bound is None else float(point.bound),
-                "proven": point.proven,
-                "labels": point.labels,
-                "seconds": round(point.seconds, 3),
-            }
-            for point in self.points
-        ]
-
-    def to_csv(self) -> str:
-        """Return the points as CSV text with a header."""
-        text = io.StringIO()
-        rows = self.as_dicts()
-        writer = csv.DictWriter(text, list(rows[0]) if rows else ["k", "m"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
-
-    def __str__(self) -> str:
-        ms = sorted({point.m for point in self.points})
-        by_place = {(point.k, point.m): point for point in self.points}
-        lines = [
-            f"{self.cost.upper()} lost by {self.method}",
-            "k \\ m" + "".join(f"{m:>10}" for m in ms),
-        ]
-        for k in sorted({point.k for point in self.points}):
-            cells = []
-            for m in ms:
-                loss = by_place[k, m].loss
-                cells.append(f"{'none':>10}" if loss is None else f"{float(loss):>10.4f}")
-            lines.append(f"{k:>5}" + "".join(cells))
-        return "\n".join(lines)
+__all__ = ["Sweep", "SweepPoint", "read_sweep", "sweep"]
 
 
 def sweep(
@@ -95,7 +37,10 @@ def sweep(
     *,
     method: str = "optimal",
     cost: str = "ncp",
+    weights: Mapping[str, Fraction | int | float] | None = None,
+    time_limit: float | None = None,
     threads: int | None = None,
+    unknown: str = "error",
     watch: Watch | None = None,
     **options: object,
 ) -> Sweep:
@@ -114,8 +59,14 @@ def sweep(
         the losses of the points can be compared.
     cost
         What is kept small: "ncp" or "lm".
+    weights
+        How much an item matters, for items that do not matter 1.
+    time_limit
+        Seconds that each point may take; None for as long as it wants.
     threads
         How many threads count; all by default.
+    unknown
+        What to do with items that the hierarchy lacks: "error" or "attach-to-root".
     watch
         Progress listener and cancel switch.
     options
@@ -137,21 +88,56 @@ def sweep(
     grid = [KmAnonymity(k, m) for k in _numbers("ks", ks) for m in _numbers("ms", ms)]
     if not grid:
         raise UsageError("a sweep needs at least one k and one m.")
-    shared: dict[str, Any] = {"pool": ClausePool(), "seed": False} if method == "optimal" else {}
+    shared: dict[str, Any] = {}
+    if method == "optimal":
+        # With a time limit a first cut is wanted, for there must be something valid to return.
+        shared = {"pool": ClausePool(), "seed": time_limit is not None}
     # The weakest promise there is: a point that asks for too much becomes a row, not an error.
-    job = Job(KmAnonymity(2, grid[-1].m), method=method, cost=cost, threads=threads, options=options)
+    job = Job(
+        KmAnonymity(2, grid[-1].m),
+        method=method,
+        cost=cost,
+        weights=weights,
+        time_limit=time_limit,
+        threads=threads,
+        unknown=unknown,
+        options=options,
+    )
     prepared = job.prepare(as_transactions(data), hierarchy)
     engine = LocalEngine(prepared.hierarchy, prepared.rows, threads=threads)
     points: list[SweepPoint] = []
     for number, guarantee in enumerate(grid):
-        watch.tick("sweep", number / len(grid))
-        started = time.monotonic()
-        try:
-            points.append(_point(prepared, engine, guarantee, watch, shared, started))
-        except Infeasible:
-            seconds = time.monotonic() - started
-            points.append(SweepPoint(guarantee.k, guarantee.m, None, None, True, 0, seconds))
-    return Sweep(method, cost, tuple(points))
+        watch.tick(_stage(guarantee), number / len(grid))
+        own = Watch(_named(watch, guarantee, number / len(grid)), stop=watch.stop)
+        own = own if time_limit is None else own.within(time_limit)
+        own = own if watch.time_limit is None else own.within(watch.remaining)
+        points.append(_point(prepared, engine, guarantee, own, shared))
+    records, items = len(prepared.rows), prepared.hierarchy.n_leaves
+    return Sweep(method, cost, tuple(points), records, items, bool(weights))
+
+
+def read_sweep(path: str | os.PathLike[str]) -> Sweep:
+    """Return a sweep from the JSON file that ``setveil sweep -o`` wrote."""
+    from .io.disk import telling
+
+    with telling(Path(path), "read"):
+        content = Path(path).read_bytes()
+    return Sweep.from_json(content.decode("utf-8", "replace"))
+
+
+def _stage(guarantee: KmAnonymity) -> str:
+    return f"k={guarantee.k}, m={guarantee.m}"
+
+
+def _named(watch: Watch, guarantee: KmAnonymity, share: float) -> Any:
+    """Return a listener that tells the point, and how many of them are done."""
+
+    def listen(stage: str, inner: float | None) -> None:
+        del inner
+        if watch.listener is not None:
+            watch.listener(f"{_stage(guarantee)}: {stage}", share)
+
+    return listen
 
 
 def _numbers(name: str, given: object) -> list[int]:
@@ -176,24 +162,39 @@ def _point(
     guarantee: KmAnonymity,
     watch: Watch,
     shared: Mapping[str, Any],
-    started: float,
 ) -> SweepPoint:
     from .measure.before_after import BeforeAfter
-    from .measure.unit_cost import mean_unit_cost
 
+    started = time.monotonic()
     longest = int(np.diff(engine.rows().indptr).max(initial=1))
     effective = KmAnonymity(guarantee.k, min(guarantee.m, longest))
-    outcome = prepared.ask(engine, effective, watch, **shared)
+    try:
+        outcome = prepared.ask(engine, effective, watch, **shared)
+    except (Infeasible, ResourceLimit) as error:
+        status = NONE if isinstance(error, Infeasible) else REFUSED
+        status = LATE if isinstance(error, TimeLimit) else status
+        seconds = time.monotonic() - started
+        return SweepPoint(
+            guarantee.k, guarantee.m, None, None, status == NONE, 0, seconds, status=status
+        )
     objective = outcome.objective
     bound = None
     if objective is not None and objective.bound is not None:
         bound = prepared.cost.share(objective.bound, engine.item_counts())
+    seconds = time.monotonic() - started
+    pair = BeforeAfter(outcome.recoding, engine.rows())
+    nodes = pair.node_of_occurrence
+    published = np.unique(nodes[nodes >= 0])
+    tree = prepared.hierarchy
     return SweepPoint(
         guarantee.k,
         guarantee.m,
-        mean_unit_cost(prepared.job.cost, BeforeAfter(outcome.recoding, engine.rows())),
+        prepared.loss(pair),
         bound,
         objective is not None and objective.proven,
-        len(np.unique(outcome.recoding.nodes)),
-        time.monotonic() - started,
+        len(published),
+        seconds,
+        Fraction(int((nodes < 0).sum()), max(len(nodes), 1)),
+        DONE if outcome.complete else CUT,
+        bool((published >= tree.n_leaves).all() and (tree.parent[published] < 0).all()),
     )

@@ -162,5 +162,6 @@ def _save_job(
     own = {option.name for option in method_record(row.method).options}
     values = {name: value for name, value in given.items() if name not in set(options) - own}
     values |= {"method": row.method, "time_limit": given["time_limit"] if row.cut else None}
+    values["force"] = False  # it was about files of this comparison
     write_job(given["save_job"], data, values, about=found.reasons, force=given["force"])
     screen.notices([f"the job is written to {given['save_job']}."])

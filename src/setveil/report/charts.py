@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from .drawing import MARGIN, Drawing, cut_to_width, text_width
 from .figure import Figure
 from .marks import Mark, mark_of
-from .palette import BLUE, DEEP, INK, MUTED, PAPER, RULE, SHADE, Style
+from .palette import BLUE, DEEP, INK, MUTED, ORANGE, PAPER, RULE, SHADE, Style
 from .scales import Scale, spelled, spread
 
 WIDTH = 700.0
@@ -166,7 +166,7 @@ def heat_map(
     values
         The number of each cell by (x, y). A cell without a number is left white, with a broken line.
     title, x_label, y_label
-        The heading and the names of columns and rows.
+        The heading and the names of columns and rows; "m, what it is" names them m = 1, m = 2, ...
     told
         What is written into a cell instead of its number.
     percent
@@ -180,7 +180,8 @@ def heat_map(
     Figure('Loss')
     """
     xs, ys = sorted({x for x, _ in values}), sorted({y for _, y in values})
-    rows = max((text_width(f"{y:,}", 12.5) for y in ys), default=0.0)
+    across, down = _before(x_label), _before(y_label)
+    rows = max((text_width(f"{down}{y:,}", 12.5) for y in ys), default=0.0)
     left = MARGIN + rows + 14
     width = min((WIDTH - MARGIN - left) / max(len(xs), 1), 120.0)
     cell = 34.0
@@ -202,9 +203,9 @@ def heat_map(
     )
     sheet = _sheet(title, f"rows: {y_label}; columns: {x_label}", bottom + 16 + 17 * len(lines), words)
     for column, x in enumerate(xs):
-        sheet.text(left + width * (column + 0.5), top - 8, f"{x:,}", size=12.5, anchor="middle")
+        sheet.text(left + width * (column + 0.5), top - 8, f"{across}{x:,}", size=12.5, anchor="middle")
     for row, y in enumerate(ys):
-        sheet.text(left - 10, top + cell * (row + 0.62), f"{y:,}", size=12.5, anchor="end")
+        sheet.text(left - 10, top + cell * (row + 0.62), f"{down}{y:,}", size=12.5, anchor="end")
         for column, x in enumerate(xs):
             if (x, y) in values:
                 style = _cell_style(values[x, y], most, (x, y) == marked)
@@ -213,6 +214,12 @@ def heat_map(
                 sheet.label_box(*place, width - 3, cell - 3, text, style, size=size)
     sheet.lines(MARGIN, bottom + 28, lines, size=SMALL)
     return Figure(title, sheet.svg())
+
+
+def _before(label: str) -> str:
+    """Return what is written before the values of an axis: "k, the records that fit" gives "k = "."""
+    short = label.partition(",")[0]
+    return f"{short} = " if len(short) <= 2 else ""
 
 
 def _finite(points: Sequence[Point]) -> list[Point]:
@@ -314,12 +321,12 @@ def _name_ends(
 
 
 def _cell_style(value: float | None, most: float, marked: bool) -> Style:
+    weight = 3.4 if marked else 1.2
     if value is None or not math.isfinite(value):
-        return Style(PAPER, INK if marked else RULE, MUTED, dashed=True, weight=2.6 if marked else 1.2)
+        return Style(PAPER, ORANGE if marked else RULE, MUTED, dashed=not marked, weight=weight)
     share = min(max(value / most, 0.0), 1.0) if most > 0 else 0.0
     fill = _between(SHADE, BLUE, share * 2) if share < 0.5 else _between(BLUE, DEEP, share * 2 - 1)
-    text = PAPER if share > 0.3 else INK
-    return Style(fill, INK if marked else fill, text, weight=2.6 if marked else 1.2)
+    return Style(fill, ORANGE if marked else fill, PAPER if share > 0.3 else INK, weight=weight)
 
 
 def _between(light: str, dark: str, share: float) -> str:

@@ -119,7 +119,7 @@ def test_bars_go_both_ways() -> None:
 def test_cells_show_numbers_and_what_is_missing() -> None:
     values = {(1, 2): 0.0, (1, 5): 0.5, (2, 2): None, (2, 5): 1.0}
     figure = heat_map(values, title="T", x_label="m", y_label="k", percent=True, marked=(1, 5))
-    assert {"0 %", "50 %", "100 %", "none", "1", "2", "5"} <= set(texts(figure))
+    assert {"0 %", "50 %", "100 %", "none", "m = 1", "m = 2", "k = 5"} <= set(texts(figure))
     assert figure.svg.count('stroke-dasharray="4 3"') == 1
     own = heat_map(values, title="T", x_label="m", y_label="k", told={(2, 2): "time limit"})
     assert "time limit" in texts(own)

@@ -1,0 +1,257 @@
+"""The frontier of a sweep: what each strength of the promise costs, as table, picture and JSON.
+
+A point without a result says why in its `status`. Fractions are kept exactly, in JSON too.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from ..errors import DataError, UsageError
+from .comparison import CUT, DONE, LATE, NONE, REFUSED
+from .figure import Figure
+
+VERSION = 1
+_STATUSES = (DONE, CUT, LATE, NONE, REFUSED)
+LARGEST = 2**31
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    """What one (k, m) costs; `loss` is None where there is no result, and `status` says why.
+
+    `left_out` is the share of the occurrences that are not published; `useless` tells that nothing but
+    roots would be.
+    """
+
+    k: int
+    m: int
+    loss: Fraction | None
+    bound: Fraction | None
+    proven: bool
+    labels: int
+    seconds: float
+    left_out: Fraction = Fraction(0)
+    status: str = DONE
+    useless: bool = False
+
+    def told(self) -> str:
+        """Return the loss in percent, or why there is none; a star where the time limit cut the run."""
+        if self.loss is None:
+            return {NONE: "none", LATE: "time limit"}.get(self.status, self.status)
+        share = f"{float(self.loss):.2%}".replace("%", " %")
+        return f"{share} *" if self.status == CUT else share
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The points of a grid, by k, then m."""
+
+    method: str
+    cost: str
+    points: tuple[SweepPoint, ...]
+    records: int = 0
+    items: int = 0
+    weighted: bool = False
+
+    @property
+    def lost(self) -> str:
+        """What is told, such as "NCP lost by optimal"."""
+        return f"{'weighted ' * self.weighted}{self.cost.upper()} lost by {self.method}"
+
+    @property
+    def ks(self) -> list[int]:
+        """The values of k, ascending."""
+        return sorted({point.k for point in self.points})
+
+    @property
+    def ms(self) -> list[int]:
+        """The values of m, ascending."""
+        return sorted({point.m for point in self.points})
+
+    def point(self, k: int, m: int) -> SweepPoint:
+        """Return the point of these strengths; UsageError where it was not swept."""
+        for point in self.points:
+            if (point.k, point.m) == (k, m):
+                return point
+        raise UsageError(
+            f"k={k}, m={m} is no point of the sweep.",
+            f"Swept: k = {', '.join(map(str, self.ks))}; m = {', '.join(map(str, self.ms))}.",
+            code="not-swept",
+        )
+
+    def as_dicts(self) -> list[dict[str, object]]:
+        """Return one plain mapping a point."""
+        return [
+            {
+                "k": point.k,
+                "m": point.m,
+                "status": point.status,
+                "feasible": point.loss is not None,
+                "loss": None if point.loss is None else float(point.loss),
+                "bound": None if point.bound is None else float(point.bound),
+                "proven": point.proven,
+                "left_out": float(point.left_out),
+                "labels": point.labels,
+                "useless": point.useless,
+                "seconds": round(point.seconds, 3),
+            }
+            for point in self.points
+        ]
+
+    def to_csv(self) -> str:
+        """Return the points as CSV text with a header."""
+        text = io.StringIO()
+        rows = self.as_dicts()
+        writer = csv.DictWriter(text, list(rows[0]) if rows else ["k", "m"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+    def to_json(self) -> str:
+        """Return the sweep as JSON text that `Sweep.from_json` reads; fractions are kept exactly."""
+        document = {
+            "setveil_sweep": VERSION,
+            "method": self.method,
+            "cost": self.cost,
+            "weighted": self.weighted,
+            "records": self.records,
+            "items": self.items,
+            "points": [
+                {
+                    "k": point.k,
+                    "m": point.m,
+                    "status": point.status,
+                    "loss": None if point.loss is None else str(point.loss),
+                    "bound": None if point.bound is None else str(point.bound),
+                    "proven": point.proven,
+                    "left_out": str(point.left_out),
+                    "labels": point.labels,
+                    "useless": point.useless,
+                    "seconds": round(point.seconds, 3),
+                }
+                for point in self.points
+            ],
+        }
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+    @staticmethod
+    def from_json(text: str) -> Sweep:
+        """Return the sweep that `to_json` wrote; `DataError` for anything else."""
+        try:
+            document = json.loads(text)
+            if document["setveil_sweep"] != VERSION:
+                raise ValueError
+            return Sweep(
+                str(document["method"])[:40],
+                str(document["cost"])[:40],
+                tuple(_point(plain) for plain in document["points"]),
+                _whole(document["records"]),
+                _whole(document["items"]),
+                bool(document["weighted"]),
+            )
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            ZeroDivisionError,
+            RecursionError,
+        ) as error:
+            raise DataError(
+                "this is no sweep that this version of setveil wrote.",
+                "Sweep again: setveil sweep ... -o FILE.",
+                code="not-a-sweep",
+            ) from error
+
+    def figure(self, chosen: tuple[int, int] | None = None) -> Figure:
+        """Return the heat map of the losses; the point (k, m) that was chosen is framed."""
+        from .sweep_picture import draw_map
+
+        return draw_map(self, chosen)
+
+    def curves(self) -> Figure:
+        """Return the losses as lines over k, one for each m."""
+        from .sweep_picture import draw_curves
+
+        return draw_curves(self)
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the grid as text: the heads of the columns and a row for each k."""
+        by_place = {(point.k, point.m): point for point in self.points}
+        heads = ["k", *(f"m = {m}" for m in self.ms)]
+        rows = [
+            [str(k), *(by_place[k, m].told() if (k, m) in by_place else "" for m in self.ms)]
+            for k in self.ks
+        ]
+        return heads, rows
+
+    def __str__(self) -> str:
+        by_place = {(point.k, point.m): point for point in self.points}
+        lines = [
+            self.lost,
+            "k \\ m" + "".join(f"{m:>10}" for m in self.ms),
+        ]
+        for k in self.ks:
+            cells = []
+            for m in self.ms:
+                point = by_place.get((k, m))
+                text = "" if point is None else point.told()[:10]
+                if point is not None and point.loss is not None:
+                    text = f"{float(point.loss):.4f}" + "*" * (point.status == CUT)
+                cells.append(text.rjust(10))
+            lines.append(f"{k:>5}" + "".join(cells))
+        if any(point.status == CUT for point in self.points):
+            lines.append("* cut short by the time limit: valid, and less may be possible")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        heads, rows = self.table()
+        head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in rows
+        )
+        return (
+            f"<table><caption>{escape(self.lost)}</caption><thead><tr>{head}</tr></thead>{body}</table>"
+        )
+
+
+def _point(plain: Mapping[str, Any]) -> SweepPoint:
+    if plain["status"] not in _STATUSES or not isinstance(plain["proven"], bool):
+        raise ValueError
+    return SweepPoint(
+        _whole(plain["k"]),
+        _whole(plain["m"]),
+        _share(plain["loss"]),
+        _share(plain["bound"]),
+        plain["proven"],
+        _whole(plain["labels"]),
+        float(plain["seconds"]),
+        _share(plain["left_out"]) or Fraction(0),
+        plain["status"],
+        bool(plain["useless"]),
+    )
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
+        raise ValueError
+    return value
+
+
+def _share(value: object) -> Fraction | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or len(value) > 80:
+        raise ValueError
+    share = Fraction(value)
+    if not 0 <= share <= 1:
+        raise ValueError
+    return share

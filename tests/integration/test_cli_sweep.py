@@ -1,0 +1,100 @@
+"""``setveil sweep``: the grid as table, pictures and JSON; a chosen point becomes a job."""
+
+from __future__ import annotations
+
+import tomllib
+from xml.etree import ElementTree
+
+import pytest
+
+from setveil.sweep import read_sweep
+from tests.integration.cli import Ran, Shell
+
+USUAL = ("baskets.csv", "--hierarchy", "products.csv", "-k", "2,3", "-m", "1, 2")
+
+
+def swept(shell: Shell, *words: str) -> Ran:
+    return shell("sweep", *USUAL, *words)
+
+
+def test_a_table(shell: Shell) -> None:
+    before = shell.names()
+    ran = swept(shell)
+    assert ran.code == 0, ran.err
+    assert ran.out.split("\n")[0] == "k\tm = 1\tm = 2"
+    assert shell.names() == before
+
+
+def test_as_json_and_csv(shell: Shell) -> None:
+    ran = swept(shell, "--json", "--method", "trim", "--choose", "2,2")
+    assert ran.json["method"] == "trim"
+    assert ran.json["chosen"] == {"k": 2, "m": 2}
+    assert len(ran.json["points"]) == 4
+    assert swept(shell, "--csv").out.startswith("k,m,status,feasible,loss,")
+    assert swept(shell, "--csv", "--json").code == 2
+
+
+def test_pictures_json_and_a_job(shell: Shell) -> None:
+    ran = swept(
+        shell, "--figure", "map.svg", "--curves", "curves.svg", "-o", "sweep.json",
+        "--choose", "2,2", "--save-job", "job.toml",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "Chosen: k=2, m=2: NCP" in ran.out
+    for name in ("map.svg", "curves.svg"):
+        ElementTree.parse(shell.folder / name)
+    point = read_sweep(shell.folder / "sweep.json").point(2, 2)
+    job = tomllib.loads((shell.folder / "job.toml").read_text())
+    assert (job["k"], job["m"], job["method"]) == (2, 2, "optimal")
+    assert job["output"] == "release-k2-m2"
+    done = shell("run", "job.toml", "--json")
+    assert done.code == 0, done.err
+    assert done.json["jobs"][0]["result"]["loss"]["ncp"] == pytest.approx(float(point.loss or 0))
+    assert swept(shell, "-o", "sweep.json").code == 5
+    assert swept(shell, "-o", "sweep.json", "--force").code == 0
+
+
+def test_without_a_hierarchy_items_are_left_out(shell: Shell) -> None:
+    ran = shell("sweep", "baskets.csv", "-k", "2", "-m", "1,2", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["method"] == "trim"
+
+
+def test_points_that_cannot_be_are_shown(shell: Shell) -> None:
+    ran = shell("sweep", "baskets.csv", "--hierarchy", "products.csv", "-k", "2,500", "-m", "1")
+    assert ran.code == 0, ran.err
+    assert "500\tnone" in ran.out
+    ran = shell(
+        "sweep", "baskets.csv", "--hierarchy", "products.csv", "-k", "2,500", "-m", "1",
+        "--choose", "500,1", "--save-job", "job.toml",
+    )  # fmt: skip
+    assert ran.code == 4
+    assert "job.toml" not in shell.names()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-k", "2,x"), "k must be a whole number"),
+        (("-k", ""), "k must be a whole number"),
+        (("-k", "1"), "k"),
+        (("-m", "0,2"), "m"),
+        (("-k", ",".join(map(str, range(2, 500)))), "at most 400 points"),
+        (("--choose", "4,1"), "no point of this sweep"),
+        (("--choose", "2"), "takes K,M"),
+        (("--save-job", "j.toml"), "which point"),
+        (("--method", "partition"), "does not give"),
+        (("--method", "nonesuch"), "unknown method"),
+        (("--parts", "3"), "no option 'parts'"),
+        (("--cost", "money"), "unknown cost"),
+        (("--time-limit", "-1"), "time_limit"),
+        (("--figure", "x.svg", "--curves", "x.svg"), "two outputs"),
+        (("-o", "baskets.csv", "--force"), "one of the inputs"),
+    ],
+)
+def test_slips(shell: Shell, words: tuple[str, ...], said: str) -> None:
+    before = shell.names()
+    ran = swept(shell, *words)
+    assert ran.code == 2, ran.err
+    assert said in ran.err
+    assert shell.names() == before
