@@ -30,7 +30,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 ELEMENTS = _words(
-    "html title body header main section footer nav div figure figcaption h1 h2 h3 p ul "
+    "title header main section footer nav div figure figcaption h1 h2 h3 p ul "
     "li dl dt dd table caption thead tbody tr th td span strong em sup code pre bdi a svg g path rect "
     "line circle ellipse polyline polygon text tspan desc defs marker"
 )
@@ -43,6 +43,7 @@ ATTRIBUTES = _words(
     "stroke-opacity opacity font-family font-size font-weight font-style text-anchor text-decoration "
     "dominant-baseline transform marker-end refX refY markerWidth markerHeight orient"
 )
+START, END = '\n</head>\n<body class="public">\n', "\n</body>\n</html>\n"
 METAS = (
     '<meta charset="utf-8">',
     '<meta http-equiv="Content-Security-Policy" content="{policy}">',
@@ -70,9 +71,11 @@ def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collect
         The labels of the published hierarchy and, for a table, the names of its columns.
     """
     text = decode(content, NAME)
-    head, body = _parts(text)
+    head, start, rest = text.partition(START)
+    if not start or not rest.endswith(END):
+        raise _wrong("the page has no head, or something follows its end.", None, "report-head")
     _check_head(head)
-    scan = _Scan(body, text.count("\n", 0, len(text) - len(body)))
+    scan = _Scan(rest.removesuffix(END), 1 + head.count("\n") + start.count("\n"))
     scan.run()
     known = {_shown(label) for label in labels}
     for label, line in scan.labels:
@@ -86,13 +89,6 @@ def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collect
         for sentence in certificate[key]:
             if _shown(sentence) not in said:
                 raise _wrong(f"a sentence of {key} is missing.", None, "report-content")
-
-
-def _parts(text: str) -> tuple[str, str]:
-    head, found, body = text.partition("\n</head>\n")
-    if not found:
-        raise _wrong("the page has no head.", None, "report-head")
-    return head, body
 
 
 def _check_head(head: str) -> None:
@@ -119,8 +115,8 @@ class _Scan:
     """One walk over the body: elements closed in order, attributes known, texts and labels kept."""
 
     def __init__(self, body: str, line: int) -> None:
-        self.body, self.line = body, line + 1
-        self.open = ["html"]
+        self.body, self.line = body, line
+        self.open: list[str] = []
         self.texts: list[str] = []
         self.labels: list[tuple[str, int]] = []
 
@@ -142,8 +138,6 @@ class _Scan:
 
     def _text(self, text: str) -> None:
         _check_text(text, self.line)
-        if not self.open and text != "\n":
-            raise _wrong("text follows the page.", self.line, "report-markup")
         if self.open and self.open[-1] == "bdi":
             self.labels.append((_plain(text), self.line))
         if text.strip("\n"):
@@ -199,6 +193,8 @@ def _plain(text: str) -> str:
 
 def _shown(label: str) -> str:
     """Return a label as a page shows it: with a sign for each character that cannot be seen."""
+    if label.isprintable():
+        return label
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in label)
 
 

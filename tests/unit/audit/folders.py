@@ -103,7 +103,7 @@ def report_bytes(certificate: dict, *, more: str = "", style: str | None = None)
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>Report</title>\n<style>{style}</style>\n</head>\n"
-        f"<body>\n{body}\n{more}</body>\n</html>\n"
+        f'<body class="public">\n{body}\n{more}\n</body>\n</html>\n'
     ).encode()
 
 
