@@ -277,6 +277,25 @@ def guarantee_from_dict(plain: Mapping[str, object]) -> Guarantee:
     return LmDiversity(whole_number("l", fields.get("l"), least=2), m, _labels(fields, "sensitive"))
 
 
+def bucket_guarantee_from_dict(plain: Mapping[str, object]) -> BucketGuarantee:
+    """Return the promise about buckets that `as_dict` described; unknown keys are refused.
+
+    >>> bucket_guarantee_from_dict({"model": "matching", "l": 3})
+    MatchingDiversity(l=3)
+    """
+    kinds: Mapping[object, type[LDiversity] | type[MatchingDiversity]] = {
+        "l": LDiversity,
+        "matching": MatchingDiversity,
+    }
+    model = plain.get("model")
+    if not isinstance(model, str) or model not in kinds:
+        raise UsageError(f"unknown guarantee {str(model)[:40]!r}.", "Known: l, matching.")
+    unknown = sorted(set(plain) - {"model", "l"})
+    if unknown:
+        raise UsageError(f"unknown field {str(unknown[0])[:40]!r} in guarantee {model!r}.")
+    return kinds[model](whole_number("l", plain.get("l"), least=2))
+
+
 def _labels(fields: Mapping[str, object], name: str) -> frozenset[str]:
     labels = fields.get(name)
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):

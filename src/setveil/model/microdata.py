@@ -115,6 +115,12 @@ def check_roles(
                 f"Columns: {', '.join(other[:40] for other in known)}.",
                 code="unknown-column",
             )
+        if "=" in name:
+            raise UsageError(
+                f"the column name {name[:40]!r} holds '=', which ends column names in labels.",
+                "Rename the column.",
+                code="bad-column-name",
+            )
         if [*quasi, sensitive].count(name) > 1:
             raise UsageError(
                 f"column {name[:40]!r} is given two roles or named twice.",
