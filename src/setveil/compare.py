@@ -22,6 +22,7 @@ from .errors import Infeasible, ResourceLimit, SetveilError, TimeLimit, UsageErr
 from .io.resident import Peak, measure_peak
 from .job import Job, Prepared
 from .measure.before_after import BeforeAfter
+from .measure.catalogue import chosen, score
 from .model.guarantees import Guarantee, KAnonymity, KmAnonymity
 from .model.hierarchy import Hierarchy
 from .progress import Watch
@@ -30,10 +31,12 @@ from .registry import method as method_record
 from .release.release import Release
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
 
-__all__ = ["SECONDS", "Compared", "Comparison", "compare"]
+__all__ = ["MEASURES", "SECONDS", "Compared", "Comparison", "compare"]
 
 SECONDS = 60.0
 """How long each method may take where nothing else is said."""
+MEASURES = ("ncp", "lm", "discernibility")
+"""What is computed of each result where nothing else is said."""
 
 
 def compare(
@@ -42,7 +45,7 @@ def compare(
     *,
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
     methods: Sequence[str] | None = None,
-    measures: Sequence[str] = ("ncp", "lm"),
+    measures: str | Sequence[str] = MEASURES,
     cost: str = "ncp",
     weights: Mapping[str, Fraction | int | float] | None = None,
     time_limit: float | None = SECONDS,
@@ -65,7 +68,7 @@ def compare(
         Keys of `setveil.registry`. By default all that reach the guarantee, `auto` aside, which takes
         one of them; those that cannot work here are rows that say why.
     measures
-        What is computed of each result beside the cost.
+        Names of `measure.catalogue`, or "all": what is computed of each result beside the cost.
     cost
         What is kept small: "ncp" or "lm".
     weights
@@ -84,14 +87,14 @@ def compare(
     >>> from setveil.io.demo import toy
     >>> from setveil.model.guarantees import KmAnonymity
     >>> data, tree = toy()
-    >>> found = compare(data, KmAnonymity(2, 2), hierarchy=tree, methods=["optimal", "mm"])
-    >>> found.recommended, [row.method for row in found.rows]
-    ('optimal', ['optimal', 'mm'])
+    >>> found = compare(data, KmAnonymity(2, 2), hierarchy=tree, methods=["aa", "optimal"])
+    >>> found.recommended, float(found.rows[0].loss)
+    ('optimal', 0.22727272727272727)
     """
     watch = watch or Watch()
     refuse_paths(hierarchy)
     jobs = _jobs(guarantee, methods, cost, weights, time_limit, threads, unknown, options)
-    chosen = _measures(measures)
+    names = [measure.name for measure in chosen(measures)]
     transactions = as_transactions(data)
     able = [job for job in jobs if hierarchy is not None or not job.record.needs_hierarchy]
     if not able or (methods is not None and len(able) < len(jobs)):
@@ -108,7 +111,7 @@ def compare(
         own.tick("starting")
         _warm_up(job.record, guarantee)
         bound = replace(prepared, job=replace(job, options=job.check()))
-        rows.append(_row(bound, own, chosen))
+        rows.append(_row(bound, own, names))
     return Comparison(
         guarantee=str(guarantee),
         cost=cost,
@@ -161,17 +164,6 @@ def _refuse_option(name: str, records: Sequence[MethodRecord]) -> None:
     )
 
 
-def _measures(names: Sequence[str]) -> list[Any]:
-    from .measure.lm import LM
-    from .measure.ncp import NCP
-
-    known = {measure.name: measure for measure in (NCP, LM)}
-    for name in names:
-        if name not in known:
-            raise UsageError(f"unknown measure {str(name)[:40]!r}.", f"Known: {', '.join(known)}.")
-    return [known[name] for name in dict.fromkeys(names)]
-
-
 def _named(watch: Watch, key: str, share: float) -> Any:
     """Return a listener that tells the method, and how many of them are done."""
 
@@ -197,7 +189,7 @@ def _warm_up(record: MethodRecord, guarantee: Guarantee) -> None:
         audit(Job(weak, record.key, time_limit=5.0).prepare(data, tree).run())
 
 
-def _row(prepared: Prepared, watch: Watch, measures: Sequence[Any]) -> Compared:
+def _row(prepared: Prepared, watch: Watch, measures: Sequence[str]) -> Compared:
     key = prepared.job.record.key
     peak = Peak()
     started = time.monotonic()
@@ -212,7 +204,6 @@ def _row(prepared: Prepared, watch: Watch, measures: Sequence[Any]) -> Compared:
         return Compared(key, *_ended(error, seconds), memory=peak.added)
     watch.tick("audit")
     verdict = audit(release, threads=prepared.job.threads)
-    watch.tick("measures")
     pair = BeforeAfter(release.recoding, prepared.rows)
     return Compared(
         key,
@@ -220,7 +211,7 @@ def _row(prepared: Prepared, watch: Watch, measures: Sequence[Any]) -> Compared:
         seconds,
         _why(release, key),
         loss=prepared.loss(pair),
-        scores={measure.name: measure.compute(pair) for measure in measures},
+        scores=dict(score(pair, measures, watch=watch)),
         objective=release.objective,
         left_out=Fraction(release.suppressed, max(release.occurrences, 1)),
         labels=len(release.labels),

@@ -33,7 +33,7 @@ def test_as_json_and_csv(shell: Shell) -> None:
     assert ran.json["recommended"] == "optimal"
     assert all(row["audit"] for row in ran.json["methods"])
     ran = compared(shell, "--methods", "aa,optimal", "--csv")
-    assert ran.out.split("\n")[0].startswith("method,status,loss,ncp,lm,bound,proven")
+    assert ran.out.split("\n")[0].startswith("method,status,loss,ncp,lm,discernibility,bound")
     assert compared(shell, "--csv", "--json").code == 2
 
 

@@ -42,7 +42,7 @@ OWN = (
     Flag(
         "measures",
         str | None,
-        "what else to compute of each, by commas; ncp,lm if not given",
+        "what to compute of each, by commas, or all; ncp,lm,discernibility if not given",
         panel="Compare",
         metavar="NAMES",
     ),
@@ -106,7 +106,9 @@ def compare(
 
         more: dict[str, Any] = dict(options)
         if given["measures"]:
-            more["measures"] = listed(given["measures"])
+            more["measures"] = (
+                given["measures"] if given["measures"] == "all" else listed(given["measures"])
+            )
         with screen.progress() as listener:
             found = compare_methods(
                 transactions,

@@ -163,7 +163,7 @@ class Comparison:
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the heads of the columns and the rows, as text."""
-        heads = ["method", self._cost_name(), *(name.upper() for name in self._others())]
+        heads = ["method", self._cost_name(), *(_head(name) for name in self._others())]
         heads += ["left out", "labels", "optimum", "seconds", "memory", "audit", "remark"]
         return heads, [self._cells(row) for row in self.rows]
 
@@ -207,7 +207,7 @@ class Comparison:
 
     def _cells(self, row: Compared) -> list[str]:
         def score(name: str) -> str:
-            return f"{float(row.scores[name]):.4f}" if name in row.scores else ""
+            return _number(float(row.scores[name])) if name in row.scores else ""
 
         return [
             row.method,
@@ -246,6 +246,14 @@ class Comparison:
             f"{fastest.method} is the fastest within 10 % of that: {times}, "
             f"{self._lost(fastest)}{_left_out(fastest)}."
         ]
+
+
+def _head(name: str) -> str:
+    return name.upper() if len(name) <= 3 else name.replace("_", " ")
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
 def _plain(value: Fraction | None) -> float | None:
