@@ -2,7 +2,8 @@
 (VLDB Journal 2011).
 
 What this paper adds to the one of 2008: Table 1 and Figure 7 (Gray order), sections 4.5 (LRA) and 4.6
-(VPA), and the examples of section 5 (negative knowledge, l^m-diversity).
+(VPA), the examples of section 5 (negative knowledge, l^m-diversity), and ML2 and dML2 (sections 3.3
+and 6).
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import pytest
 
 from setveil.engines.local import LocalEngine
 from setveil.errors import Infeasible
+from setveil.measure.before_after import BeforeAfter
+from setveil.measure.ml2 import MiningLoss, mining_losses, ml2_measures
 from setveil.methods import apriori, local, optimal, partition, vertical
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.hierarchy import Hierarchy
-from setveil.model.transactions import Transactions
+from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from setveil.release.recoding import Recoding
 from setveil.search.gray import chunk_bounds, combinations_by_record, gray_order, gray_rank
@@ -203,3 +206,102 @@ def test_section_5_2_the_root_may_fail_where_the_leaves_pass() -> None:
     for method, options in ((optimal, {}), (local, {"inner": "optimal"})):
         outcome = method.anonymize(engine, diverse, cost=cost, watch=Watch(), **options)
         assert list(engine.publish(outcome.recoding).rows()) == sorted(map(tuple, rows))
+
+
+def before_and_after(
+    rows: list[list[str]], parents: dict[str, str | None], cut: list[str]
+) -> BeforeAfter:
+    """The records, and what a cut publishes of them."""
+    hierarchy, bound = bind(Transactions.from_rows(rows), Hierarchy.from_parents(parents))
+    nodes = [hierarchy.node_of_label[label] for label in cut]
+    return BeforeAfter(Recoding.from_cut(hierarchy, nodes), bound)
+
+
+def loss_of(pair: BeforeAfter, share: Fraction) -> MiningLoss:
+    return mining_losses(pair, [share])[0]
+
+
+def test_equations_1_and_2_on_figure_2() -> None:
+    # At 50 %: a1, a2, b1, b2 and the pairs a1 b2, a2 b1, a2 b2, b1 b2; A, B, AB; ALL. Of level 0 the
+    # release shows b1, b2 and b1 b2; the other five are found as A or AB, one level higher.
+    loss = loss_of(before_and_after(FIGURE_2A, PARENTS, ["A", "b1", "b2"]), Fraction(1, 2))
+    assert loss.least == 2
+    assert loss.frequent_by_level == (8, 3, 1)
+    assert loss.found_by_level == (3, 3, 1)
+    assert loss.ml2 == 1 - Fraction(7, 12)
+    assert loss.dml2 == Fraction(5, 12)
+    assert loss.dml2_lost == 1
+
+
+def test_section_6_dml2_over_the_lost_is_at_least_1() -> None:
+    # Everything at the root: eight sets go up two levels, three go up one; Eq. 2 counts ALL too.
+    loss = loss_of(before_and_after(FIGURE_2A, PARENTS, ["ALL"]), Fraction(1, 2))
+    assert loss.found_by_level == (0, 0, 1)
+    assert loss.ml2 == Fraction(11, 12)
+    assert loss.dml2 == Fraction(8 * 2 + 3, 12)
+    assert loss.dml2_lost == Fraction(8 * 2 + 3, 11)
+    # The least that a loss can be is 1; where nothing was lost there is nothing to tell.
+    nothing_lost = loss_of(
+        before_and_after(FIGURE_2A, PARENTS, ["a1", "a2", "b1", "b2"]), Fraction(1, 2)
+    )
+    assert (nothing_lost.ml2, nothing_lost.dml2, nothing_lost.dml2_lost) == (0, 0, 0)
+
+
+def test_section_3_3_a_generalized_itemset_may_have_a_smaller_arity() -> None:
+    # At 25 % the pair {a1, a2} of t4 is frequent; as published it is {A}, which still expresses it.
+    pair = before_and_after(FIGURE_2A, PARENTS, ["A", "b1", "b2"])
+    loss = loss_of(pair, Fraction(1, 4))
+    sets = {
+        frozenset(items)
+        for items in (("a1", "a2"), ("a1", "a2", "b2"), ("a1", "b1"), ("a1", "b1", "b2"))
+    }
+    assert all(support(FIGURE_2A, sorted(chosen)) == 1 for chosen in sets)
+    # Besides the eight: those four and a2 b1 b2. Ten of the thirteen hold an a, all found at level 1.
+    assert loss.frequent_by_level == (13, 3, 1)
+    assert loss.found_by_level == (3, 3, 1)
+    assert loss.levels_up == 10
+
+
+SHOP = {
+    "skimmed milk 2%": "skimmed milk",
+    "skimmed milk 0.5%": "skimmed milk",
+    "cookies 100g": "cookies",
+    "cookies 250g": "cookies",
+    "skimmed milk": "dairy",
+    "cookies": "sweets",
+    "dairy": "ALL",
+    "sweets": "ALL",
+    "ALL": None,
+}
+
+
+def test_section_3_3_skimmed_milk_and_cookies() -> None:
+    # No detailed pair is in half of the records; skimmed milk and cookies are, in all of them.
+    detailed = [
+        [milk, cookie]
+        for milk in ("skimmed milk 2%", "skimmed milk 0.5%")
+        for cookie in ("cookies 100g", "cookies 250g")
+    ]
+    unchanged = before_and_after(detailed, SHOP, [label for row in detailed[::3] for label in row])
+    assert loss_of(unchanged, Fraction(1, 2)).frequent_by_level == (4, 3, 3, 1)
+    # The pair is frequent at l = 0. The release hides skimmed milk 2%: l + d with d = 1.
+    rows = [["skimmed milk 2%", "cookies 100g"]] * 3 + [["skimmed milk 0.5%", "cookies 100g"]]
+    loss = loss_of(before_and_after(rows, SHOP, ["skimmed milk", "cookies 100g"]), Fraction(3, 4))
+    assert loss.frequent_by_level == (3, 3, 3, 1)
+    assert loss.found_by_level == (1, 3, 3, 1)
+    assert loss.levels_up == 2
+
+
+def test_figure_20_averages_supports_of_1_2_and_3_percent() -> None:
+    # x1 in one record of a hundred, x2 in two, y in the others; X is published for x1 and x2.
+    rows = [["x1"]] + [["x2"]] * 2 + [["y"]] * 97
+    pair = before_and_after(
+        rows, {"x1": "X", "x2": "X", "y": "Y", "X": "R", "Y": "R", "R": None}, ["X", "y"]
+    )
+    found = {measure.name: measure.compute(pair) for measure in ml2_measures()}
+    assert [found[f"ml2_{percent}%"] for percent in (1, 2, 3)] == [Fraction(1, 3), Fraction(1, 5), 0]
+    assert found["ml2"] == (Fraction(1, 3) + Fraction(1, 5)) / 3
+    assert found["dml2"] == found["ml2"]
+    # At 3 % nothing is lost, which says nothing about how far up the lost ones are.
+    assert [found[f"dml2_lost_{percent}%"] for percent in (1, 2, 3)] == [1, 1, 0]
+    assert found["dml2_lost"] == 1

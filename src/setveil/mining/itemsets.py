@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.rows import merge_rows
+
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
@@ -62,6 +64,22 @@ class Itemsets:
         source = np.repeat(self.indptr[:-1][places] - indptr[:-1], sizes)
         source += np.arange(int(indptr[-1]), dtype=np.int64)
         return Itemsets(indptr, self.items[source], self.support[places])
+
+    def places_of(self, indptr: Counts, items: Ids) -> Counts:
+        """Return the place of each of these sets, items ascending; -1 where it is not here."""
+        both = np.concatenate([self.indptr, indptr[1:] + len(self.items)])
+        joined = np.concatenate([self.items, items])
+        _, _, _, group = merge_rows(both, joined, np.ones(len(both) - 1, dtype=np.int64))
+        place_of_group = np.full(len(both), -1, dtype=np.int64)
+        place_of_group[group[: len(self)]] = np.arange(len(self))
+        return place_of_group[group[len(self) :]]
+
+    def padded(self) -> Ids:
+        """Return one set a row, padded at its end with -1."""
+        width = int(self.size_by_set.max(initial=0))
+        rows = np.full((len(self), width), -1, dtype=np.int32)
+        rows[np.arange(width) < self.size_by_set[:, None]] = self.items
+        return rows
 
     def with_support(self, least: int) -> Itemsets:
         """Return the sets that at least so many records hold."""
