@@ -248,6 +248,7 @@ def measure(
     query_size: int | None = None,
     drawn_from: str | None = None,
     sanity: Fraction | float | None = None,
+    support: Fraction | float | None = None,
     watch: Watch | None = None,
 ) -> Scores:
     """Return what a release lost, for the data holder's eyes: the figures come from the original.
@@ -271,6 +272,9 @@ def measure(
         Where the items of a random query come from: "records", so that they occur together, or "items".
     sanity
         The share of the records below which a true count counts as that much; 0.001 if not given.
+    support
+        The share of the records that an itemset must be in to be frequent, for the measures that mine;
+        by default each has its own.
     watch
         Progress listener and cancel switch.
     """
@@ -282,7 +286,7 @@ def measure(
     workload = asked_workload(
         pair, queries, random_queries=random_queries, query_size=query_size, drawn_from=drawn_from
     )
-    return score(pair, measures, workload=workload, sanity=sanity, watch=watch)
+    return score(pair, measures, workload=workload, sanity=sanity, support=support, watch=watch)
 
 
 def original_rows(release: Release, original: Any = None) -> Rows:

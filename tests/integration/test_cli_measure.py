@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -82,11 +83,19 @@ def test_random_queries_are_saved_edited_and_asked_again(released: Shell) -> Non
 
 def test_queries_can_be_bounded_and_drawn_from_items(released: Shell) -> None:
     words = ("measure", "out", *ORIGINAL, "--measures", "are", "--json")
-    more = ("--random-queries", "80", "--query-size", "2", "--drawn-from", "items", "--sanity", "100")
+    more = ("--random-queries", "80", "--query-size", "2", "--drawn-from", "items", "--sanity", "100%")
     found = released(*words, *more).json["queries"]
     assert found["sanity_bound"] == 9
     assert "drawn from items" in found["about"]
     assert released(*words).json["queries"]["count"] == 1000
+
+
+def test_itemsets_are_frequent_at_the_support_asked_for(released: Shell) -> None:
+    words = ("measure", "out", *ORIGINAL, "--measures", "ml2,itemset_recall", "--json")
+    usual, high = (released(*words, *more).json["measures"] for more in ((), ("--support", "50%")))
+    assert "1%, 2%, 3%" in usual["ml2"]["title"]
+    assert "50%" in high["ml2"]["title"]
+    assert "50%" in high["itemset_recall"]["title"]
 
 
 def test_a_wrong_label_is_told_with_its_line(released: Shell) -> None:
@@ -120,6 +129,8 @@ def test_a_file_is_not_replaced_by_accident(released: Shell) -> None:
         ((*ORIGINAL, "--random-queries", "many"), "random_queries must be"),
         ((*ORIGINAL, "--sanity", "1"), "--sanity is for queries"),
         ((*ORIGINAL, "--random-queries", "5", "--sanity", "0"), "sanity must be"),
+        ((*ORIGINAL, "--support", "1%"), "for measures that mine"),
+        ((*ORIGINAL, "--measures", "ml2", "--support", "5"), "support must be a share"),
         ((*ORIGINAL, "--save-queries", "new.csv"), "--save-queries is for queries"),
         ((*ORIGINAL, "--top", "3"), "--top is for"),
         ((*ORIGINAL, "--by-branch", "--top", "0"), "top must be"),
@@ -159,5 +170,5 @@ def test_a_table_with_a_local_recoding(shell: Shell) -> None:
 
 def test_help_names_every_measure() -> None:
     assert measure.__doc__ is not None
-    words = set(measure.__doc__.replace(",", " ").replace(";", " ").split())
+    words = set(re.split(r"[^a-z0-9_]+", measure.__doc__))
     assert set(NAMES) <= words

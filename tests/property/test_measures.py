@@ -26,6 +26,8 @@ from tests.oracle.losses import Case
 from tests.oracle.worlds import random_world
 
 SEEDS = range(120)
+ABOUT_WHAT_IS_PUBLISHED = ("itemset_precision", "label_recall", "label_support_error")
+"""Measures that ask whether what is published is true: where nothing is, nothing is wrong."""
 
 
 def random_antichain(random: Random, hierarchy: Hierarchy, suppress: float) -> list[int]:
@@ -173,7 +175,10 @@ def test_publishing_all_loses_nothing_and_nothing_loses_all(seed: int) -> None:
             continue
         best, worst = (0, 1) if measure.goal == "lower" else (1, 0)
         assert measure.compute(same) == best, measure.name
-        assert measure.compute(none) == worst, measure.name
+        if measure.name.startswith("dml2"):
+            assert measure.compute(none) >= worst, measure.name
+        elif measure.name not in ABOUT_WHAT_IS_PUBLISHED:
+            assert measure.compute(none) == worst, measure.name
     n = len(rows)
     alike = sum(one == other for one in case.rows for other in case.rows)
     assert discernibility_sum(same) == alike

@@ -43,6 +43,14 @@ OWN = (
         metavar="NAMES",
     ),
     Flag(
+        "support",
+        str | None,
+        "share of the records that makes an itemset frequent, for measures that mine; 1% if not given, "
+        "for ml2 and dml2 the mean of 1%, 2% and 3%",
+        panel="Measure",
+        metavar="SHARE",
+    ),
+    Flag(
         "by_branch",
         bool,
         "show which categories and items lost most",
@@ -83,9 +91,9 @@ QUERIES = (
     Flag(
         "sanity",
         str | None,
-        "percent of the records below which a true count counts as that; 0.1 if not given",
+        "share of the records below which a true count counts as that; 0.1% if not given",
         panel="Queries",
-        metavar="PERCENT",
+        metavar="SHARE",
     ),
     Flag("save_queries", str | None, "write the queries asked", panel="Queries", metavar="FILE"),
     Flag("force", bool, "with --save-queries: replace the file", panel="Queries", default=False),
@@ -102,7 +110,9 @@ def measure(
     """Tell how much a release lost, from the original records.
 
     Measures: ncp, lm, unchanged, suppressed, suppressed_items, emptied_records, discernibility,
-    discernibility_sum; and, where asked for, are (the error of COUNT queries).
+    discernibility_sum. Where asked for also: are (the error of COUNT queries); ml2, dml2, dml2_lost,
+    itemset_recall, itemset_precision, label_recall, label_support_error, item_support_error (frequent
+    itemsets).
 
     The figures are private: they are about the original records, not about the release alone.
     """
@@ -157,7 +167,8 @@ def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
 
     names = listed(given["measures"])
     measures: Any = ALL if names == [ALL] else names or None
-    taken = [found.name for found in chosen(measures)]
+    support = None if given["support"] is None else _share("support", given["support"])
+    taken = [found.name for found in chosen(measures, support=support)]
     if given["original"] is None:
         raise UsageError(
             "the original records are needed.", "Give them: --original DATA.", code="no-original"
@@ -191,22 +202,26 @@ def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
     }
     return {
         "measures": measures,
+        "support": support,
         "drawn_from": given["drawn_from"],
-        "sanity": None if given["sanity"] is None else _percent(given["sanity"]),
+        "sanity": None if given["sanity"] is None else _share("sanity", given["sanity"]),
         **numbers,
     }
 
 
-def _percent(text: str) -> Fraction:
+def _share(name: str, text: str) -> Fraction:
+    """Return a share of the records, written as 2% or 0.02."""
     from fractions import Fraction
 
-    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) or not 0 < Fraction(text) <= 100:
+    found = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)( ?%)?", text)
+    share = Fraction(found[1]) / (100 if found[2] else 1) if found else Fraction(0)
+    if not 0 < share <= 1:
         raise UsageError(
-            f"sanity must be a number of percent above 0 and up to 100 (got {text[:40]!r}).",
-            "Give for example 0.1.",
+            f"{name} must be a share of the records above 0 and up to 1 (got {text[:40]!r}).",
+            "Give for example 0.1% or 0.001.",
             code="not-a-number",
         )
-    return Fraction(text) / 100
+    return share
 
 
 def _check_files(given: Mapping[str, Any]) -> None:

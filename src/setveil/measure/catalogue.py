@@ -16,25 +16,38 @@ from ..errors import UsageError
 from ..progress import Watch
 from .before_after import BeforeAfter
 from .scores import Measure, Score, Scores
-from .workload import Workload
+from .workload import Workload, checked_share
 
 ALL = "all"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a measure is found, and whether it is taken without being named."""
+    """Where a measure is found, and whether it is taken without being named.
+
+    `maker` is the function that makes the measures of its module at another support.
+    """
 
     name: str
     module: str
     attribute: str
     is_cheap: bool = True
+    maker: str | None = None
 
-    def load(self) -> Measure:
-        """Return the measure."""
-        found = getattr(importlib.import_module(f".{self.module}", __package__), self.attribute)
+    def load(self, support: Fraction | None = None) -> Measure:
+        """Return the measure, at a support of its own or at the share given."""
+        module = importlib.import_module(f".{self.module}", __package__)
+        found = getattr(module, self.attribute)
+        if support is not None and self.maker is not None:
+            asked = (support,) if self.module == "ml2" else support
+            made = getattr(module, self.maker)(asked)
+            found = next(measure for measure in made if measure.name == self.name)
         assert isinstance(found, Measure)
         return found
+
+
+def _mined(name: str, module: str, maker: str) -> Entry:
+    return Entry(name, module, name.upper(), is_cheap=False, maker=maker)
 
 
 ENTRIES = (
@@ -47,18 +60,32 @@ ENTRIES = (
     Entry("discernibility", "discernibility", "DISCERNIBILITY"),
     Entry("discernibility_sum", "discernibility", "DISCERNIBILITY_SUM"),
     Entry("are", "queries", "ARE", is_cheap=False),
+    _mined("ml2", "ml2", "ml2_measures"),
+    _mined("dml2", "ml2", "ml2_measures"),
+    _mined("dml2_lost", "ml2", "ml2_measures"),
+    _mined("itemset_recall", "itemsets", "itemset_measures"),
+    _mined("itemset_precision", "itemsets", "itemset_measures"),
+    _mined("label_recall", "itemsets", "itemset_measures"),
+    _mined("label_support_error", "itemsets", "itemset_measures"),
+    _mined("item_support_error", "itemsets", "itemset_measures"),
 )
 NAMES = tuple(entry.name for entry in ENTRIES)
 CHEAP = tuple(entry.name for entry in ENTRIES if entry.is_cheap)
+MINED = tuple(entry.name for entry in ENTRIES if entry.maker is not None)
 
 
-def chosen(measures: str | Iterable[str] | None = None) -> tuple[Measure, ...]:
+def chosen(
+    measures: str | Iterable[str] | None = None, *, support: Fraction | float | None = None
+) -> tuple[Measure, ...]:
     """Return the measures of these names, each once.
 
     Parameters
     ----------
     measures
         Names, "all", or None for the cheap ones.
+    support
+        The share of the records that an itemset must be in to be frequent, for the measures that mine;
+        by default each has its own.
 
     >>> [measure.name for measure in chosen(["lm", "ncp", "lm"])]
     ['lm', 'ncp']
@@ -78,7 +105,13 @@ def chosen(measures: str | Iterable[str] | None = None) -> tuple[Measure, ...]:
             )
     if not names:
         raise UsageError("no measure is named.", f"Known: {', '.join(NAMES)}; or {ALL}.")
-    return tuple(by_name[name].load() for name in names)
+    share = None if support is None else checked_share("the support", support)
+    if share is not None and not set(MINED) & set(names):
+        raise UsageError(
+            "a support is for measures that mine, and none is named.",
+            f"Name one of: {', '.join(MINED)}; or leave it out.",
+        )
+    return tuple(by_name[name].load(share) for name in names)
 
 
 def score(
@@ -87,6 +120,7 @@ def score(
     *,
     workload: Workload | None = None,
     sanity: Fraction | float | None = None,
+    support: Fraction | float | None = None,
     watch: Watch | None = None,
 ) -> Scores:
     """Return the scores of what is published, and the errors of queries if any are asked.
@@ -101,11 +135,13 @@ def score(
         Queries to ask; with some the measure "are" is taken whether it is named or not.
     sanity
         The sanity bound of the queries' errors, as a share of the records.
+    support
+        The share of the records that an itemset must be in to be frequent, for the measures that mine.
     watch
         Progress listener and cancel switch.
     """
     watch = watch or Watch()
-    taken = chosen(measures)
+    taken = chosen(measures, support=support)
     names = [measure.name for measure in taken]
     if workload is not None and "are" not in names:
         taken += chosen("are")

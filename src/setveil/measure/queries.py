@@ -31,14 +31,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
 from ..kernels.queries import estimate_supports
 from ..kernels.rows import merge_rows
 from ..kernels.supports import count_supports, node_bitmaps, node_lists
 from ..model.transactions import Rows
 from .before_after import BeforeAfter
 from .scores import Measure
-from .workload import Workload, random_workload
+from .workload import Workload, checked_share, random_workload
 
 SANITY = Fraction(1, 1000)
 BANDS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, math.inf)
@@ -155,7 +154,7 @@ def query_errors(
     threads
         How many threads count; all by default.
     """
-    bound = _checked(sanity)
+    bound = checked_share("the sanity bound", sanity)
     workload = workload or random_workload(pair)
     threads = threads or len(os.sched_getaffinity(0))
     tree = pair.hierarchy
@@ -168,17 +167,6 @@ def query_errors(
     bitmaps = node_bitmaps(*lists, len(weights), 1 << 26)
     true = count_supports(workload.sets, *lists, *bitmaps, weights, threads=threads)
     return QueryErrors(workload, true, estimate, bound * len(pair.rows))
-
-
-def _checked(sanity: object) -> Fraction:
-    known = isinstance(sanity, Fraction | int | float) and not isinstance(sanity, bool)
-    if not known or not 0 < sanity <= 1:  # type: ignore[operator]
-        raise UsageError(
-            "the sanity bound must be a share of the records, above 0 and up to 1 "
-            f"(got {str(sanity)[:40]!r}).",
-            "Give for example 0.001.",
-        )
-    return Fraction(str(sanity))
 
 
 def _merged(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:

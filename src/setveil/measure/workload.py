@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -220,3 +221,18 @@ def _check(name: str, number: object, most: int, example: int) -> None:
             f"{name} must be a whole number from 1 to {most:,} (got {str(number)[:40]!r}).",
             f"Give for example {example}.",
         )
+
+
+def checked_share(name: str, share: object) -> Fraction:
+    """Return a share of the records, above 0 and up to 1, as it is written; `UsageError` for others.
+
+    >>> checked_share("the bound", 0.001)
+    Fraction(1, 1000)
+    """
+    known = isinstance(share, Fraction | int | float) and not isinstance(share, bool)
+    if not known or not 0 < share <= 1:  # type: ignore[operator]
+        raise UsageError(
+            f"{name} must be a share of the records, above 0 and up to 1 (got {str(share)[:40]!r}).",
+            "Give for example 0.001.",
+        )
+    return Fraction(str(share))

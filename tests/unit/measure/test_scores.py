@@ -10,7 +10,7 @@ import pytest
 
 import setveil as sv
 from setveil.errors import Cancelled, UsageError
-from setveil.measure.catalogue import CHEAP, ENTRIES, NAMES, chosen
+from setveil.measure.catalogue import CHEAP, ENTRIES, MINED, NAMES, chosen
 
 ROWS = [["ale", "bun"], ["wine", "bun"], ["ale"], ["wine"], ["bun"], ["bun"], ["rye"]]
 TREE = sv.Hierarchy.from_parents(
@@ -88,10 +88,21 @@ def test_wrong_names_and_options_are_refused(release: sv.Release) -> None:
             sv.measure(release, measures=wrong)
     with pytest.raises(UsageError, match="sanity"):
         sv.measure(release, sanity=0.01)
+    with pytest.raises(UsageError, match="support"):
+        sv.measure(release, support=0.01)
+    with pytest.raises(UsageError, match="support must be"):
+        sv.measure(release, measures="ml2", support=2)
     watch = sv.Watch()
     watch.cancel()
     with pytest.raises(Cancelled):
         sv.measure(release, watch=watch)
+
+
+def test_measures_that_mine_take_a_support(release: sv.Release) -> None:
+    for name in MINED:
+        found = sv.measure(release, measures=[name], support=Fraction(1, 2)).scores[0]
+        assert found.measure.name == name
+        assert "50%" in found.measure.title
 
 
 def test_progress_names_the_measures(release: sv.Release) -> None:
