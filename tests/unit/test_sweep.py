@@ -147,7 +147,7 @@ def test_pictures_show_every_point_and_mark_the_chosen_one() -> None:
     )
     found = Sweep("trim", "ncp", points, 100, 9)
     shown = texts(found.figure((2, 2)).svg)
-    assert {"0.00 %", "50.00 % *", "100.00 %", "time limit", "k = 5", "m = 2"} <= set(shown)
+    assert {"0.00 %", "50.00 % *", "root only", "time limit", "k = 5", "m = 2"} <= set(shown)
     assert any(text.startswith("Framed: k=2, m=2") for text in shown)
     assert any("Time limit: k=5 m=2." in text for text in shown)
     assert {"m = 1", "m = 2"} <= set(texts(found.curves().svg))

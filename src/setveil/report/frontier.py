@@ -43,10 +43,10 @@ class SweepPoint:
     useless: bool = False
 
     def told(self) -> str:
-        """Return the loss in percent, or why there is none; a star where the time limit cut the run."""
+        """Return the loss in percent, or what to say instead; a star where time cut the run."""
         if self.loss is None:
             return {NONE: "none", LATE: "time limit"}.get(self.status, self.status)
-        share = f"{float(self.loss):.2%}".replace("%", " %")
+        share = "root only" if self.useless else f"{float(self.loss):.2%}".replace("%", " %")
         return f"{share} *" if self.status == CUT else share
 
 

@@ -66,9 +66,8 @@ def _notes(found: Sweep) -> list[str]:
     for status in dict.fromkeys(p.status for p in found.points if p.status not in (DONE, CUT)):
         where = ", ".join(f"k={p.k} m={p.m}" for p in found.points if p.status == status)
         notes.append(f"{status.capitalize()}: {where}.")
-    empty = [point for point in found.points if point.useless]
-    if empty:
-        notes.append(f"At {len(empty)} of {len(found.points)} points nothing but a root is published.")
+    if any(point.useless for point in found.points):
+        notes.append("Root only: nothing but the top of the hierarchy would be published.")
     return notes
 
 

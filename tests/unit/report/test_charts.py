@@ -45,6 +45,15 @@ def test_log_ticks_enclose_the_values(one: float, other: float) -> None:
     assert found[-1] >= max(one, other) * 0.999999
 
 
+def test_ticks_are_few_and_close() -> None:
+    for largest in (0.003, 0.9, 1.0, 7.3, 250.0, 99_999.0):
+        marks = ticks(largest)
+        assert marks[0] == 0
+        assert marks[-1] >= largest > marks[-2]
+        assert 3 <= len(marks) <= 6
+    assert log_ticks(1.0, 1.0) == [1.0, 10.0]
+
+
 @pytest.mark.parametrize("largest", [0.0, math.inf, math.nan, -3.0])
 def test_an_axis_without_values_still_has_marks(largest: float) -> None:
     assert ticks(largest) == [0.0, 1.0]
