@@ -88,11 +88,61 @@ def test_no_method_leaks(shell: Shell, tmp_path: Path, key: str) -> None:
     clean(world, tmp_path / "out", ran)
 
 
+@pytest.mark.parametrize("key", [record.key for record in METHODS])
+def test_no_method_leaks_in_any_format(tmp_path: Path, key: str) -> None:
+    """The public folder holds the four files of a release and no byte of what was hidden."""
+    world = World(tmp_path)
+    data = sv.read_transactions(world.data, layout="long", id_column="who", item_column="what")
+    guarantee = sv.KAnonymity(3) if key == "partition" else sv.KmAnonymity(3, 2)
+    tree = sv.read_hierarchy(world.tree)
+    release = sv.anonymize(data, guarantee, hierarchy=tree, method=key)
+    for name in FORMATS:
+        place = tmp_path / f"as-{name}"
+        publication = sv.publish(release, place, format=name)
+        extension = {"fimi": "dat", "jsonl": "jsonl", "parquet": "parquet"}.get(name, "csv")
+        names = {"certificate.json", "hierarchy.csv", "report.html", f"data.{extension}"}
+        assert {path.name for path in place.iterdir()} == names
+        clean(world, place, Ran(0, str(publication.verdict), ""))
+        page = (place / "report.html").read_text(encoding="utf-8")
+        exact = {str(loss) for loss in release.losses.values() if loss.denominator > 100}
+        exact |= {f"{float(loss):.4f}" for loss in release.losses.values() if round(loss, 2) != loss}
+        assert not [figure for figure in exact if figure in page]
+        assert release.seal is not None
+        assert release.seal.digest not in page
+        assert str(tmp_path) not in page
+
+
+def test_a_release_that_the_audit_refuses_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from setveil.errors import InternalError
+    from setveil.report import public_page
+
+    world = World(tmp_path)
+    data = sv.read_transactions(world.data, layout="long", id_column="who", item_column="what")
+    release = sv.anonymize(data, sv.KmAnonymity(3, 2), hierarchy=sv.read_hierarchy(world.tree))
+    real = public_page.page
+
+    def leaking(title: str, *content: str, private: bool = False) -> bytes:
+        from setveil.report.html import element, label
+
+        return real(title, *content, element("p", label(world.rare[0])), private=private)
+
+    monkeypatch.setattr(public_page, "page", leaking)
+    with pytest.raises(InternalError) as caught:
+        sv.publish(release, tmp_path / "out")
+    assert world.rare[0] not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [world.folder.name]
+
+
 def test_the_private_twin_has_what_the_public_one_has_not(shell: Shell, tmp_path: Path) -> None:
     world = World(tmp_path)
     assert shell(*world.words("-k", "3", "-m", "2", "-o", "out")).code == 0
     recoding = json.loads((tmp_path / "out.private/recoding.json").read_bytes())
     assert set(world.rare) <= {*recoding["published"], *recoding["suppressed"]}
+    page = (tmp_path / "out.private/report.html").read_text(encoding="utf-8")
+    assert [label for label in world.rare if label in page]
+    assert "Personal data" in page
     private = b"".join(path.read_bytes() for path in (tmp_path / "out.private").iterdir())
     assert not [person for person in world.ids if person.encode() in private]
 
