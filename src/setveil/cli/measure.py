@@ -272,7 +272,7 @@ def _show_queries(worst: list[dict[str, Any]]) -> None:
         "Queries with the largest errors",
         ("query", "true", "estimate", "error"),
         [
-            (", ".join(q["query"]), f"{q['true']:,}", f"{q['estimate']:,.1f}", f"{q['error']:.4f}")
+            (" + ".join(q["query"]), f"{q['true']:,}", f"{q['estimate']:,.1f}", f"{q['error']:.4f}")
             for q in worst
         ],
     )
