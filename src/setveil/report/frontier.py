@@ -46,7 +46,9 @@ class SweepPoint:
         """Return the loss in percent, or what to say instead; a star where time cut the run."""
         if self.loss is None:
             return {NONE: "none", LATE: "time limit"}.get(self.status, self.status)
-        share = "root only" if self.useless else f"{float(self.loss):.2%}".replace("%", " %")
+        share = f"{float(self.loss):.2%}".replace("%", " %")
+        if self.useless:
+            share = "root only" if self.labels else "nothing"
         return f"{share} *" if self.status == CUT else share
 
 
