@@ -12,6 +12,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from setveil.kernels.queries import estimate_supports
 from setveil.measure.before_after import BeforeAfter
 from setveil.measure.branches import branch_losses
 from setveil.measure.catalogue import NAMES, chosen, score
@@ -146,6 +147,16 @@ def test_queries_are_answered_as_by_the_oracle(seed: int) -> None:
     errors = sorted(found.error_by_query.tolist())
     assert found.quantile(100) == errors[-1]
     assert all(sum(e <= found.quantile(q) for e in errors) * 100 >= q * len(errors) for q in (50, 90))
+
+
+def test_the_empty_set_is_in_every_record() -> None:
+    sets = np.full((1, 2), -1, dtype=np.int32)
+    parent, leaf_count = np.array([-1], dtype=np.int32), np.array([1], dtype=np.int64)
+    for weights in ([], [3, 4]):
+        indptr = np.zeros(len(weights) + 1, dtype=np.int64)
+        data = (indptr, np.zeros(0, dtype=np.int32), np.array(weights, dtype=np.int64))
+        assert estimate_supports(sets, *data, parent, leaf_count).tolist() == [sum(weights)]
+        assert estimate_supports(sets[:0], *data, parent, leaf_count).tolist() == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)

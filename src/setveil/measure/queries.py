@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..kernels.queries import estimate_supports
 from ..kernels.rows import merge_rows
 from ..kernels.supports import count_supports, node_bitmaps, node_lists
@@ -155,7 +156,11 @@ def query_errors(
         How many threads count; all by default.
     """
     bound = checked_share("the sanity bound", sanity)
-    workload = workload or random_workload(pair)
+    workload = random_workload(pair) if workload is None else workload
+    if workload.hierarchy.labels != pair.hierarchy.labels:
+        raise UsageError(
+            "these queries are bound to another hierarchy.", "Bind them to that of the release."
+        )
     threads = threads or len(os.sched_getaffinity(0))
     tree = pair.hierarchy
     indptr, nodes, weights = _merged(pair.published)

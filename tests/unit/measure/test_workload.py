@@ -72,6 +72,12 @@ def test_the_sanity_bound_is_the_least_divisor() -> None:
             query_errors(pair, asked, sanity=wrong)  # type: ignore[arg-type]
 
 
+def test_queries_of_another_hierarchy_are_refused() -> None:
+    other = sv.Hierarchy.from_parents({"ale": "ALL", "tea": "ALL", "ALL": None})
+    with pytest.raises(UsageError, match="another hierarchy"):
+        query_errors(published("ALL"), workload_of([["tea"]], other))
+
+
 def test_a_label_above_another_of_the_query_adds_nothing() -> None:
     asked = workload_of([["ALL", "ale", "alcohol"], ["food", "alcohol"]], TREE)
     assert asked.queries() == [("ale",), ("alcohol", "food")]
