@@ -103,7 +103,8 @@ def frequent_itemsets(
     if found is None:
         raise ResourceLimit(
             f"there are more than {most_sets:,} itemsets in at least {least:,} records.",
-            "Raise the least support, limit the items of a set, or ask for closed or maximal sets.",
+            "Raise the least support (--min-support), allow fewer items (--most-items), or ask for "
+            "closed or maximal sets (--kind).",
             code="too-many-itemsets",
         )
     return Itemsets(*found)
