@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .account import Explanation, GivingWay, Group, Level, Pattern, Patterns, Share
+from .account import PERSONAL, Explanation, GivingWay, Group, Level, Pattern, Patterns, Share
 
 if TYPE_CHECKING:
     from ..progress import Watch
     from ..release.release import Release
 
 __all__ = [
+    "PERSONAL",
     "Explanation",
     "GivingWay",
     "Group",
