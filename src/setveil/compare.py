@@ -23,7 +23,7 @@ from .io.resident import Peak, measure_peak
 from .job import Job, Prepared
 from .measure.before_after import BeforeAfter
 from .measure.catalogue import chosen, score
-from .model.guarantees import Guarantee, KAnonymity, KmAnonymity
+from .model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from .model.hierarchy import Hierarchy
 from .progress import Watch
 from .registry import METHODS, MethodRecord, model_name
@@ -179,13 +179,18 @@ def _warm_up(record: MethodRecord, guarantee: Guarantee) -> None:
     """Run a method on toy data, so that the loading of compiled code is not counted."""
     from .io.demo import toy
 
-    weak = guarantee
+    data, tree = toy()
+    some = frozenset(data.vocabulary.labels[:1])
+    weak: Guarantee
     if isinstance(guarantee, KmAnonymity):
         weak = KmAnonymity(2, min(guarantee.m, 2), guarantee.negative)
     elif isinstance(guarantee, KAnonymity):
         weak = KAnonymity(2)
+    elif isinstance(guarantee, LmDiversity):
+        weak = LmDiversity(2, min(guarantee.m, 2), some)
+    else:
+        weak = replace(guarantee, k=2, p=min(guarantee.p, 2), private=some & guarantee.private)
     with contextlib.suppress(SetveilError):
-        data, tree = toy()
         audit(Job(weak, record.key, time_limit=5.0).prepare(data, tree).run())
 
 

@@ -113,7 +113,7 @@ def sweep(
         own = own if watch.time_limit is None else own.within(watch.remaining)
         points.append(_point(prepared, engine, guarantee, own, shared))
     records, items = len(prepared.rows), prepared.hierarchy.n_leaves
-    return Sweep(method, cost, tuple(points), records, items, bool(weights))
+    return Sweep(method, cost, tuple(points), records, items, bool(weights), prepared.notices)
 
 
 def read_sweep(path: str | os.PathLike[str]) -> Sweep:

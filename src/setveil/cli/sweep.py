@@ -129,7 +129,7 @@ def sweep(
                 watch=Watch(listener=listener),
                 **options,
             )
-    screen.notices([*transactions.notices, *_remarks(found)], verbose=given["verbose"])
+    screen.notices([*found.notices, *_remarks(found)], verbose=given["verbose"])
     _show(found, chosen, given)
     texts = {
         "figure": found.figure(chosen).svg,

@@ -19,6 +19,8 @@ from .figure import Figure
 
 NEAR = Fraction(11, 10)
 """A loss up to this many times the lowest one is nearly as good."""
+SOON = 0.1
+"""A run of fewer seconds need not be faster."""
 DONE, CUT, LATE, REFUSED, NONE = "done", "cut short", "time limit", "refused", "no solution"
 """How a method ended; `CUT` is by the time limit, with a valid result."""
 
@@ -237,8 +239,8 @@ class Comparison:
         """Say which method is the fastest of those nearly as good, where it is not the best itself."""
         near = [row for row in self.usable if (row.loss or 0) <= NEAR * (best.loss or 0)]
         fastest = min(near, key=lambda row: row.seconds)
-        if fastest.method == best.method:
-            return []
+        if best.seconds < SOON or fastest.seconds * 2 > best.seconds:
+            return []  # that difference is noise, or hardly worth a thought
         times = f"{fastest.seconds:.2f} s instead of {best.seconds:.2f} s"
         if fastest.loss == best.loss:
             return [f"{fastest.method} loses as little and was faster: {times}{_left_out(fastest)}."]

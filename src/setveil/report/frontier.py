@@ -62,6 +62,7 @@ class Sweep:
     records: int = 0
     items: int = 0
     weighted: bool = False
+    notices: tuple[str, ...] = ()
 
     @property
     def lost(self) -> str:
