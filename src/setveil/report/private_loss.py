@@ -66,7 +66,7 @@ def _scores(scores: Scores) -> Html:
     rows = [
         (
             score.measure.title,
-            f"{float(score.value):.4f}",
+            score.told,
             f"{score.measure.goal} is better",
             score.measure.about,
         )
