@@ -27,6 +27,7 @@ from .transactions import read_transactions
 from .write import data_file_name
 
 _LARGEST_CERTIFICATE = 64 << 20
+_BUCKET_MODELS = frozenset({"l", "matching"})
 _KINDS = ("set", "kept", "unprotected")
 _REMEDY = "Give the folder of a release, as `setveil anonymize -o` or `publish` made it."
 
@@ -102,6 +103,13 @@ def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         guarantee_from_dict(guarantee)
     except UsageError as error:
+        if guarantee.get("model") in _BUCKET_MODELS:
+            raise DataError(
+                "holds a table in buckets, not records as sets.",
+                "Give the folder of a release of records.",
+                code="buckets",
+                file=shown(folder),
+            ) from None
         raise _refusal(file, f"names no guarantee: {error.problems[0].what.rstrip('.')}") from None
     _check_data(file, data)
     return certificate

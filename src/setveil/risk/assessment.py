@@ -47,15 +47,18 @@ class Assessment:
             "attackers": self.attackers.as_dict(),
         }
 
-    def __str__(self) -> str:
+    def details(self, start: str = "The same if") -> str:
+        """Return all tables but the curve, as text; the headings begin with `start`."""
         return "\n\n".join(
             [
-                str(self.curve),
-                f"The same if the whole record is known\n{self.whole}",
-                f"The same if things in it and things not in it are known, at random\n{self.negative}",
+                f"{start} the whole record is known\n{self.whole}",
+                f"{start} things in it and things not in it are known, at random\n{self.negative}",
                 f"The chance to be right about a record, from items at random\n{self.attackers}",
             ]
         )
+
+    def __str__(self) -> str:
+        return f"{self.curve}\n\n{self.details()}"
 
     def _repr_html_(self) -> str:
         parts = (self.curve, self.whole, self.negative, self.attackers)

@@ -172,6 +172,11 @@ def curve_of(
         known = draw_items(crowd, sizes, n_draws, k)
         for each, counted in average.items():
             counted += [known.below(each, size) for size in range(len(counted) + 1, sizes + 1)]
+    # Items at random single out nobody whom the most telling ones do not.
+    worst = {
+        each: [one.at_least(other) for one, other in zip(worst[each], average[each], strict=True)]
+        for each in worst
+    }
     columns = [_rising(shares) for shares in (worst[k], average[k], worst[2], average[2])]
     points = tuple(
         RiskPoint(known + 1, *(column[min(known, sizes - 1)] for column in columns))

@@ -109,3 +109,13 @@ def test_other_data_than_the_certificates_are_refused(tmp_path: Path) -> None:
     os.mkfifo(data)
     with pytest.raises(FileSystemError, match="lacks its data file"):
         read_published(tmp_path / "out")
+
+
+def test_a_table_in_buckets_is_told_apart(tmp_path: Path) -> None:
+    published(tmp_path / "out")
+    file = tmp_path / "out" / "certificate.json"
+    certificate = json.loads(file.read_text())
+    certificate["guarantee"] = {"model": "matching", "l": 3}
+    file.write_text(json.dumps(certificate))
+    with pytest.raises(DataError, match="table in buckets"):
+        read_published(tmp_path / "out")
