@@ -1,0 +1,292 @@
+"""Negative rules from a table: who fits certain conditions does not have a certain sensitive value.
+
+Li & Li, Injector: Mining Background Knowledge for Data Anonymization (ICDE 2008), section IV. A rule
+X => not Y is told where the tuples that meet X are so many that Y should have been among them
+(expectation, `rule_thresholds`) and Y hardly is (confidence). X takes one node of some attributes'
+hierarchies each, at any level (`rule_conditions`); numbers may belong to their categories in part
+(`rule_membership`). Equal tuples are merged, and a kernel counts depth first through the attributes,
+going on only where some rule can still reach its expectation: the paper's Sup_Y, least over all Y.
+
+Differences from the paper:
+
+- The paper leaves the length of X open; what it reports on Adult are rules of one condition. So
+  `max_antecedent` is 1 by default, and longer rules pass a control of false discoveries
+  (`rule_discoveries`).
+- A node that everybody meets is no condition.
+- Rules that follow from a more general one are told too, and marked: all and the unmarked ones rule out
+  the same values for everybody.
+- The confidence may be below 1, as the paper's outlook asks. Such rules bind as if they were certain.
+- Fuzzy rules bind those who belong to each condition by at least one half, and say so as an interval.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ResourceLimit, UsageError
+from ..kernels.rule_counts import MINIMUM, PRODUCT, Coded, Found, find_rules, joined
+from ..model.guarantees import whole_number
+from ..model.microdata import Microdata
+from ..model.rules import NegativeRule
+from ..progress import Watch
+from .rule_conditions import Conditions, conditions_of
+from .rule_discoveries import CONTROLS
+from .rule_findings import RuleFinding, RuleSet
+from .rule_judging import believed_rules, covered_rules
+from .rule_membership import HUNDREDTHS
+from .rule_thresholds import exact_share, expectation, least_counts
+
+MEMBERSHIPS = ("product", "minimum")
+MOST_RULES = 2_000_000
+MOST_CELLS = 2**27
+"""How many counts, conditions times values, each thread may hold."""
+
+
+def mine_negative_rules(
+    data: Microdata,
+    *,
+    min_expectation: Fraction | float | str = "0.9",
+    min_confidence: Fraction | float | str = 1,
+    max_antecedent: int = 1,
+    fuzzy: bool = False,
+    membership: str = "product",
+    control: str = "longer",
+    threads: int | None = None,
+    watch: Watch | None = None,
+) -> RuleSet:
+    """Return all rules that reach the expectation and the confidence.
+
+    Parameters
+    ----------
+    data
+        The tuples.
+    min_expectation
+        How probable it must be that the value occurs among those who meet the conditions.
+    min_confidence
+        The share of them that must not have the value.
+    max_antecedent
+        How many conditions a rule may have.
+    fuzzy
+        Whether the categories of numeric attributes are fuzzy sets.
+    membership
+        How the memberships of several conditions are joined: ``product`` or ``minimum``.
+    control
+        Which rules must pass the control of false discoveries: those ``longer`` than one condition,
+        ``all`` or ``none``. Its rate is what the expectation leaves to 1.
+    threads
+        How many threads count; all by default.
+    watch
+        Progress and cancelling.
+
+    >>> sexes, illnesses = ["F", "F", "M", "M", "M", "M"], ["a", "a", "b", "b", "c", "c"]
+    >>> table = Microdata.from_columns({"sex": sexes, "ill": illnesses}, "ill")
+    >>> print(mine_negative_rules(table, min_expectation=0.75))
+    1 negative rule, from 6 tuples and 3 tests.
+      sex=M => not a  (expectation 0.802, 4 tuples)
+    """
+    expects = exact_share("min_expectation", min_expectation, below_one=True)
+    confidence = exact_share("min_confidence", min_confidence)
+    whole_number("max_antecedent", max_antecedent, least=1)
+    for name, choice, known in (
+        ("membership", membership, MEMBERSHIPS),
+        ("control", control, CONTROLS),
+    ):
+        if choice not in known:
+            raise UsageError(f"unknown {name} {str(choice)[:40]!r}.", f"Known: {', '.join(known)}.")
+    if not len(data):
+        raise UsageError("the table has no tuples.", "Give some.", code="no-records")
+    longest = min(max_antecedent, len(data.quasi))
+    scale = _scale(data, longest, fuzzy, membership)
+    _check_size(len(data), scale.units[-1], confidence)
+    counts = data.count_by_value.tolist()
+    least = np.stack([least_counts(counts, len(data), expects, unit) for unit in scale.units])
+    conditions = conditions_of(
+        data,
+        [int(least[step].min()) for step in scale.steps],
+        fuzzy=scale.is_fuzzy,
+        full=scale.full,
+    )
+    _check_room(len(conditions), len(counts))
+    coded = Coded(
+        *_merged(data),
+        conditions.leaf_start,
+        conditions.entry_start,
+        conditions.condition_of_entry,
+        conditions.membership_of_entry,
+        np.array(scale.steps, dtype=np.int64),
+        len(conditions),
+    )
+    search = partial(
+        find_rules,
+        coded,
+        least,
+        longest=longest,
+        doubt=confidence.denominator - confidence.numerator,
+        whole=confidence.denominator,
+        full=scale.full,
+        combine=PRODUCT if membership == "product" else MINIMUM,
+        most=MOST_RULES,
+        threads=threads or os.cpu_count() or 1,
+    )
+    watch = watch or Watch()
+    found = _search(search, len(data.quasi), watch)
+    watch.tick("telling rules that follow from others")
+    options = {
+        "min_expectation": expects,
+        "min_confidence": confidence,
+        "max_antecedent": max_antecedent,
+        "fuzzy": fuzzy,
+        "membership": membership,
+        "control": control,
+    }
+    units = scale.units_of(conditions.attribute, found.conditions)
+    return _told(data, conditions, found, units, rate=1 - expects, control=control, options=options)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """In which parts of a tuple support is counted.
+
+    `units` tells how many parts make a whole, by the number of fuzzy conditions whose memberships are
+    multiplied; `steps` which attributes bring such conditions.
+    """
+
+    is_fuzzy: list[bool]
+    steps: list[int]
+    units: list[int]
+    full: int
+
+    def units_of(self, attribute: NDArray[np.int32], lines: NDArray[np.int32]) -> list[int]:
+        """Return the unit of each rule's counts."""
+        step_of_condition = np.append(np.array(self.steps)[attribute], 0)
+        return [self.units[step] for step in step_of_condition[lines].sum(axis=1).tolist()]
+
+
+def _scale(data: Microdata, longest: int, fuzzy: bool, membership: str) -> _Scale:
+    is_fuzzy = [fuzzy and attribute.is_numeric for attribute in data.quasi]
+    if membership == "minimum":
+        full = HUNDREDTHS if any(is_fuzzy) else 1
+        return _Scale(is_fuzzy, [0] * len(is_fuzzy), [full], full)
+    most = min(longest, sum(is_fuzzy))
+    return _Scale(is_fuzzy, [int(f) for f in is_fuzzy], [HUNDREDTHS**n for n in range(most + 1)], 1)
+
+
+def _check_size(n: int, unit: int, confidence: Fraction) -> None:
+    if n * unit * confidence.denominator >= 2**62:
+        raise ResourceLimit(
+            "so many fuzzy conditions, tuples and decimals cannot be counted exactly.",
+            "Allow fewer conditions (--max-antecedent), join memberships by their minimum, or round "
+            "the confidence.",
+            code="too-long-counts",
+        )
+
+
+def _check_room(n_conditions: int, n_values: int) -> None:
+    if n_conditions * n_values > MOST_CELLS:
+        raise ResourceLimit(
+            f"{n_conditions:,} conditions and {n_values:,} sensitive values are too many.",
+            "Give hierarchies with fewer categories, fewer columns, or a sensitive column with fewer "
+            "values.",
+            code="too-many-rules",
+        )
+
+
+def _merged(data: Microdata) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Return the different tuples, their values, and how many of each there are."""
+    columns = [attribute.leaf_by_tuple for attribute in data.quasi] + [data.value_by_tuple]
+    sizes = [attribute.hierarchy.n_leaves for attribute in data.quasi] + [len(data.values)]
+    key = np.zeros(len(data), dtype=np.int64)
+    span = 1
+    for column, size in zip(columns, sizes, strict=True):
+        if span * size >= 2**62:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+            span = len(data)
+        key = key * size + column
+        span *= size
+    _, first, weight = np.unique(key, return_index=True, return_counts=True)
+    return data.leaves[first], data.value_by_tuple[first], weight.astype(np.int64)
+
+
+def _search(search: Callable[..., Found], n_attributes: int, watch: Watch) -> Found:
+    """Return the rules that begin with each attribute in turn."""
+    pieces: list[Found] = []
+    for first in range(n_attributes):
+        watch.tick("counting conditions", first / n_attributes)
+        watch.check_deadline()
+        pieces.append(search(first=first))
+        if sum(len(piece.values) for piece in pieces) > MOST_RULES:
+            raise ResourceLimit(
+                f"there are more than {MOST_RULES:,} rules.",
+                "Raise the expectation or the confidence, or allow fewer conditions "
+                "(--max-antecedent).",
+                code="too-many-rules",
+            )
+    return joined(pieces)
+
+
+def _told(
+    data: Microdata,
+    conditions: Conditions,
+    found: Found,
+    units: list[int],
+    *,
+    rate: Fraction,
+    control: str,
+    options: dict[str, object],
+) -> RuleSet:
+    """Return the rules to believe, in order, those marked that follow from others."""
+    counts = [Fraction(c, unit) for c, unit in zip(found.counts.tolist(), units, strict=True)]
+    with_value = [Fraction(c, unit) for c, unit in zip(found.counts_with.tolist(), units, strict=True)]
+    kept = believed_rules(data, conditions, found, counts, with_value, rate=rate, control=control)
+    lines, values = found.conditions[kept], found.values[kept]
+    redundant = covered_rules(conditions, lines, values)
+    findings = []
+    for place, number in enumerate(kept.tolist()):
+        rule = NegativeRule(
+            tuple(
+                (data.quasi[conditions.attribute[c]].name, conditions.label[c])
+                for c in lines[place].tolist()
+                if c >= 0
+            ),
+            data.values[values[place]],
+        )
+        count = counts[number]
+        findings.append(
+            RuleFinding(
+                rule,
+                _whole(count),
+                _whole(with_value[number]),
+                expectation(int(data.count_by_value[values[place]]), len(data), count),
+                bool(redundant[place]),
+            )
+        )
+    order = {attribute.name: place for place, attribute in enumerate(data.quasi)}
+    findings.sort(
+        key=lambda finding: (
+            len(finding.rule.conditions),
+            [order[name] for name, _ in finding.rule.conditions],
+            [label for _, label in finding.rule.conditions],
+            finding.rule.value,
+            finding.redundant,
+        )
+    )
+    return RuleSet(
+        tuple(findings),
+        tuple(order),
+        data.sensitive,
+        len(data),
+        tuple(found.tests[1:].tolist()),
+        len(found.values) - len(kept),
+        options,
+    )
+
+
+def _whole(count: Fraction) -> int | Fraction:
+    return count.numerator if count.denominator == 1 else count
