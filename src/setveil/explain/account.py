@@ -234,8 +234,10 @@ class Explanation:
             return f"{name} is published as itself."
         if self.published_as is not None:
             return f"{name} is published as {self.published_as!r}."
-        if len(self.shares) == 1:
+        if [share.published_as for share in self.shares] == [None]:
             return f"{name} is left out."
+        if len(self.shares) == 1:
+            return f"{name} is published by the finer label {self.shares[0].published_as!r}."
         return f"{name} is published in {len(self.shares)} ways."
 
     def _lines(self) -> Iterator[str]:

@@ -16,7 +16,7 @@ from .account import Explanation, GivingWay, counted
 from .changes import Change
 
 NOTHING = "nothing was changed, so there is nothing to explain."
-MIXED = "its items are published in different ways: ask about them one by one."
+MIXED = "its items are published by finer labels, or left out: ask about them one by one."
 
 
 def concluded(

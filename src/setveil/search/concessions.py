@@ -1,11 +1,12 @@
 """What else would have to give way for a label to be published as it is: a small set of others.
 
 The patterns that stand against the label are hit one after the other, the label that is in most of them
-first; each gives way in the cheaper of two manners: it is left out, or published as the nearest label
-above it that brings all its patterns to k records. Leaving out and, for k^m-anonymity, raising can only
-mend, so asking the engine again after each round ends with a cut that keeps the promise. In the end
-whatever turns out not to be needed is taken back, so that the set is minimal; it need not be the
-smallest or the cheapest there is.
+first, and once more the one that costs least for each it hits; the cheaper answer is taken. Each label
+gives way in the cheaper of two manners: it is left out, or published as the nearest label above it that
+brings all its patterns to k records. Leaving out and, for k^m-anonymity, raising can only mend, so
+asking the engine again after each round ends with a cut that keeps the promise. In the end whatever
+turns out not to be needed is taken back, so that the set is minimal; it need not be the smallest or the
+cheapest there is.
 """
 
 from __future__ import annotations
@@ -67,6 +68,25 @@ def find_concessions(
         Progress listener and cancel switch.
     """
     ledger = _Ledger(engine)
+    bargains = [
+        _struck(engine, ledger, cut, guarantee, kept, watch, cheapest_first=cheapest)
+        for cheapest in (False, True)
+    ]
+    enough = [bargain for bargain in bargains if bargain.outcome == "enough"]
+    return min(enough or bargains, key=lambda bargain: ledger.ncp(after(engine, cut, bargain.given)))
+
+
+def _struck(
+    engine: Engine,
+    ledger: _Ledger,
+    cut: Cut,
+    guarantee: Guarantee,
+    kept: frozenset[int],
+    watch: Watch,
+    *,
+    cheapest_first: bool,
+) -> Bargain:
+    """Return the concessions that one order of choosing leads to."""
     given: list[Concession] = []
     now = cut
     while True:
@@ -76,7 +96,7 @@ def find_concessions(
             break
         if any(kept.issuperset(breach.nodes) for breach in found):
             return Bargain("impossible")
-        for concession in _one_round(engine, ledger, now, guarantee, kept, found):
+        for concession in _one_round(engine, ledger, now, guarantee, kept, found, cheapest_first):
             if concession.instead is not None:
                 covered = engine.hierarchy.covers
                 given = [old for old in given if not covered(concession.instead, old.node)]
@@ -104,13 +124,21 @@ def _one_round(
     guarantee: Guarantee,
     kept: frozenset[int],
     found: list[Breach],
+    cheapest_first: bool,
 ) -> Iterator[Concession]:
     """Yield concessions until every pattern of the round is hit; what is left over comes again."""
     rank = engine.hierarchy.label_rank
     first = engine.hierarchy.first_leaf.tolist()
     while found:
         hits = Counter(node for breach in found for node in set(breach.nodes) - kept)
-        node = min(hits, key=lambda n: (-hits[n], ledger.price_of_loss(n), int(rank[n])))
+        price = {other: ledger.price_of_loss(other) for other in hits}
+        order: dict[int, tuple[Fraction | int, ...]] = {
+            other: (Fraction(price[other], hits[other]),)
+            if cheapest_first
+            else (-hits[other], price[other])
+            for other in hits
+        }
+        node = min(hits, key=lambda other: (*order[other], int(rank[other])))
         mine = [breach for breach in found if node in breach.nodes]
         upper = _mending(engine, guarantee, kept, node, mine)
         if upper is not None and ledger.price_of_raising(cut, upper) > ledger.price_of_loss(node):
