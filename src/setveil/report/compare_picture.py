@@ -45,7 +45,7 @@ def draw_comparison(found: Comparison) -> Figure:
     for place, row in enumerate(without, len(with_result)):
         y = 112 + ROW * place
         sheet.text(MARGIN + 82, y + 14, row.method, size=12.5, colour=MUTED, anchor="end")
-        said = cut_to_width(row.remark().partition(",")[0], SMALL, WIDTH - MARGIN - 116)
+        said = cut_to_width(row.remark().partition(", ")[0], SMALL, WIDTH - MARGIN - 116)
         sheet.text(MARGIN + 96, y + 14, said, size=SMALL, colour=MUTED)
     if len(found.usable) > 1:
         _against_time(sheet, found.usable, cost, bars_end + 26, found.recommended)
@@ -88,7 +88,7 @@ def _told(row: Compared, chosen: bool) -> str:
         return f"{said}: says nothing"
     if row.holds is False:
         return f"{said}: BROKEN"
-    said += ", proven" if row.proven else ""
+    said += ", proven" if row.proven else ", cut short" if row.cut else ""
     return f"{said} ★" if chosen else said
 
 

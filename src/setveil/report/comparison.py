@@ -215,7 +215,7 @@ class Comparison:
             row.method,
             "" if row.loss is None else f"{float(row.loss):.4f}",
             *(score(name) for name in self._others()),
-            "" if row.left_out is None else f"{float(row.left_out):.1%}",
+            "" if row.left_out is None else _share(row.left_out),
             "" if row.labels is None else f"{row.labels:,}",
             row.optimum(),
             f"{row.seconds:.2f}",
@@ -258,6 +258,15 @@ def _number(value: float) -> str:
     return f"{value:.4f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
+def _share(value: Fraction) -> str:
+    """Return a share in percent; what is not nothing is not told as nothing.
+
+    >>> _share(Fraction(0)), _share(Fraction(1, 9999)), _share(Fraction(1, 8))
+    ('0.0%', '<0.1%', '12.5%')
+    """
+    return "<0.1%" if 0 < value < Fraction(1, 1000) else f"{float(value):.1%}"
+
+
 def _plain(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
 
@@ -265,7 +274,7 @@ def _plain(value: Fraction | None) -> float | None:
 def _left_out(row: Compared) -> str:
     if not row.left_out:
         return ", and every item is published in some form"
-    return f", with {float(row.left_out):.1%} of the occurrences left out"
+    return f", with {_share(row.left_out)} of the occurrences left out"
 
 
 def _known(row: Compared) -> list[str]:
