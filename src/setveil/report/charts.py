@@ -323,10 +323,11 @@ def _name_ends(
 def _cell_style(value: float | None, most: float, marked: bool) -> Style:
     weight = 3.4 if marked else 1.2
     if value is None or not math.isfinite(value):
-        return Style(PAPER, ORANGE if marked else RULE, MUTED, dashed=not marked, weight=weight)
+        return Style(PAPER, INK if marked else RULE, MUTED, dashed=not marked, weight=weight)
     share = min(max(value / most, 0.0), 1.0) if most > 0 else 0.0
     fill = _between(SHADE, BLUE, share * 2) if share < 0.5 else _between(BLUE, DEEP, share * 2 - 1)
-    return Style(fill, ORANGE if marked else fill, PAPER if share > 0.3 else INK, weight=weight)
+    frame = INK if share < 0.5 else ORANGE  # what stands out from the cell in grey too
+    return Style(fill, frame if marked else fill, PAPER if share > 0.3 else INK, weight=weight)
 
 
 def _between(light: str, dark: str, share: float) -> str:
