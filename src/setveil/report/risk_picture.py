@@ -67,9 +67,7 @@ def risk_figure(*, before: RiskCurve | None = None, after: RiskCurve | None = No
     lines = ["worst: the most telling items of the record are known; average: items at random."]
     draws = max(curve.draws for curve in curves.values())
     if draws:
-        lines.append(
-            f"Bars: 95 % intervals of estimates from {draws:,} drawn records. The rest is counted."
-        )
+        lines.append(f"Bars: 95 % intervals, from up to {draws:,} drawn records; the rest is counted.")
     sheet.lines(MARGIN, foot, lines, size=SMALL)
     return Figure(title, sheet.svg())
 

@@ -101,7 +101,7 @@ class RiskCurve:
         """Return what to know about the numbers, in words."""
         if self.exact:
             return ()
-        return (f"intervals: 95 %, from {self.draws:,} drawn records; the other numbers are counted.",)
+        return (f"intervals: 95 %, from up to {self.draws:,} drawn records; the rest is counted.",)
 
     def __str__(self) -> str:
         head = (

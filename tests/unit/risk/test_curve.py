@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
+from itertools import combinations, pairwise
 
+import numpy as np
 import pytest
 
 import setveil as sv
 from setveil.errors import Cancelled, DataError, UsageError
 from setveil.io.demo import groceries, pos_shape, toy
+from setveil.kernels.rare import find_rare
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.risk.curve import BUDGET, QUICK, READINGS, risk_curve
 from setveil.risk.estimate import Estimate, percent, wilson
 from tests.oracle import risk as oracle
 from tests.oracle.worlds import random_world
+from tests.shared_data import shared_data
 
 
 def shares(curve: object, name: str) -> list[object]:
@@ -108,11 +113,29 @@ def test_a_small_budget_estimates_and_says_so() -> None:
     assert exact.draws == 0
     assert not rough.exact
     assert rough.draws == 4000
-    assert "95 %, from 4,000 drawn records" in str(rough)
+    assert "95 %, from up to 4,000 drawn records" in str(rough)
     for one, other in zip(exact.points, rough.points, strict=True):
         for name in READINGS:
             truth, share = float(getattr(one, name).value), getattr(other, name)
             assert share.low - 0.01 <= truth <= share.high + 0.01
+
+
+def test_real_baskets_are_marked_by_their_minimal_rare_sets() -> None:
+    """The finder of minimal rare itemsets takes another way to the same records."""
+    data = sv.read_transactions(str(shared_data("groceries.dat.gz")))
+    once = np.ones(len(data), np.int64)
+    sets, _ = find_rare(data.indptr, data.items, once, len(data.vocabulary), 5, 3)
+    rare = {frozenset(item for item in row if item >= 0) for row in sets.tolist()}
+    least: Counter[int] = Counter()
+    for start, end in pairwise(data.indptr.tolist()):
+        row = data.items[start:end].tolist()
+        sizes = (size for size in (1, 2, 3) for part in combinations(row, size) if {*part} in rare)
+        least[next(sizes, 0)] += 1
+    curve = risk_curve(data, 5, most=3)
+    at_risk = 0
+    for point in curve.points:
+        at_risk += least[point.known]
+        assert point.worst.value == Fraction(at_risk, len(data))
 
 
 def test_shown_and_plain() -> None:
