@@ -36,6 +36,15 @@ PERSONAL = (
 )
 
 
+def _sets_of(most: int, kind: str) -> str:
+    """Return how the sets of up to `most` labels of a kind are told of, one by one.
+
+    >>> _sets_of(1, "published"), _sets_of(3, "published")
+    ('Every published label', 'Every set of 1 to 3 published labels')
+    """
+    return f"Every {kind} label" if most == 1 else f"Every set of 1 to {most} {kind} labels"
+
+
 def promised(guarantee: Guarantee) -> list[str]:
     """Return what the guarantee promises, in plain words."""
     match guarantee:
@@ -49,7 +58,7 @@ def promised(guarantee: Guarantee) -> list[str]:
                     f"than {k} records.",
                 ]
             return [
-                f"Every set of 1 to {m} published labels is in no record or in at least {k}.",
+                f"{_sets_of(m, 'published')} is in no record or in at least {k}.",
                 f"Whoever knows {known}, each an item in it, cannot single out fewer than {k} records.",
             ]
         case KAnonymity(k=k):
@@ -66,7 +75,7 @@ def promised(guarantee: Guarantee) -> list[str]:
             ]
         case Coherence(h=h, k=k, p=p):
             return [
-                f"Every set of 1 to {p} published public labels is in no record or in at least {k}.",
+                f"{_sets_of(p, 'published public')} is in no record or in at least {k}.",
                 f"Among the records with such a set, each private label is in at most {h} percent.",
                 f"Whoever knows at most {p} public items of a record cannot single out fewer than {k} "
                 f"records, nor link a person to a private item with a share above {h} percent.",

@@ -129,10 +129,20 @@ def evidence(
 
 
 def _known(guarantee: KmAnonymity | Coherence) -> tuple[int, str]:
-    """Return how much an attacker is assumed to know: how many things, and of which kind."""
+    """Return how much an attacker is assumed to know: how many items, and in words."""
     if isinstance(guarantee, Coherence):
-        return guarantee.p, "public items"
-    return guarantee.m, "items, present or absent," if guarantee.negative else "items"
+        return guarantee.p, _up_to(guarantee.p, "public item")
+    signed = ", present or absent," if guarantee.negative else ""
+    return guarantee.m, _up_to(guarantee.m, "item") + signed
+
+
+def _up_to(most: int, noun: str) -> str:
+    """Return a number of things at most.
+
+    >>> _up_to(1, "item"), _up_to(2, "item")
+    ('1 item', 'up to 2 items')
+    """
+    return f"1 {noun}" if most == 1 else f"up to {most} {noun}s"
 
 
 def _singling_out(guarantee: Guarantee) -> tuple[list[str], list[str]]:
@@ -145,10 +155,10 @@ def _singling_out(guarantee: Guarantee) -> tuple[list[str], list[str]]:
         case LmDiversity():
             return ([], ["A record may be the only one that fits what somebody knows."])
         case KmAnonymity() | Coherence():
-            most, kind = _known(guarantee)
+            most, known = _known(guarantee)
             shown = [
-                f"Whoever looks for a record by up to {most} {kind} finds none or at least "
-                f"{guarantee.k}. All combinations that occur were counted."
+                f"Whoever looks for a record by {known} finds none or at least {guarantee.k}. All "
+                "combinations that occur were counted."
             ]
             left = [f"Whoever knows more than {most} may find a single record."]
             if isinstance(guarantee, Coherence):
@@ -172,11 +182,11 @@ def _linkability(guarantee: Guarantee) -> tuple[list[str], list[str]]:
         case LmDiversity():
             return ([], ["A record of another data set may fit a single one here.", several])
         case KmAnonymity() | Coherence():
-            most, kind = _known(guarantee)
+            most, known = _known(guarantee)
             return (
                 [
-                    f"A record of another data set that tells up to {most} {kind} of a person fits "
-                    f"none here or at least {guarantee.k}."
+                    f"A record of another data set that tells {known} of a person fits none "
+                    f"here or at least {guarantee.k}."
                 ],
                 [f"One that tells more than {most} may fit a single record here.", several],
             )
@@ -189,7 +199,7 @@ def _inference(guarantee: Guarantee, *, private: bool) -> tuple[list[str], list[
         case LmDiversity(l=l, m=m):
             return (
                 [
-                    f"Among the records that fit up to {m} items that are not sensitive, each "
+                    f"Among the records that fit {_up_to(m, 'item')} not named as sensitive, each "
                     f"sensitive item is in at most one of {l}."
                 ],
                 [f"Of items that are not named as sensitive: {common[0].lower()}{common[1:]}", general],
@@ -197,8 +207,8 @@ def _inference(guarantee: Guarantee, *, private: bool) -> tuple[list[str], list[
         case Coherence(h=h, p=p) if private:
             return (
                 [
-                    f"Among the records that fit up to {p} public items, each private item is in at "
-                    f"most {h} percent."
+                    f"Among the records that fit {_up_to(p, 'public item')}, each private item is in "
+                    f"at most {h} percent."
                 ],
                 [f"Of public items: {common[0].lower()}{common[1:]}", general],
             )

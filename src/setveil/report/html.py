@@ -19,6 +19,8 @@ from .figure import Figure
 from .style import sheet
 
 LONGEST_LABEL = 60
+NARROW = 3
+"""How many columns a table may have to be squeezed on a narrow screen; more of them scroll."""
 VOID = frozenset({"meta", "br"})
 _BLOCKS = frozenset(
     {"html", "head", "body", "header", "main", "section", "footer", "nav", "div", "figure"}
@@ -130,7 +132,8 @@ def table(heads: Sequence[Content], rows: Iterable[Sequence[Content]], *, captio
         element("thead", head),
         element("tbody", *body),
     )
-    return element("div", drawn, class_="scroll", tabindex=0, role="region", aria_label=caption)
+    kind = "scroll wide" if len(heads) > NARROW else "scroll"
+    return element("div", drawn, class_=kind, tabindex=0, role="region", aria_label=caption)
 
 
 def picture(figure: Figure, caption: Content = "") -> Html:

@@ -13,8 +13,8 @@ from ..model.guarantees import guarantee_from_dict
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Transactions
 from ..risk.curve import RiskCurve
-from .html import Content, Html, bar, element, join, page, section
-from .outline import ABOVE, PUBLISHED, outline
+from .html import Content, Html, bar, element, join, label, page, section, table
+from .outline import ABOVE, MOST_LINES, PUBLISHED, outline
 from .risk_part import risk_after
 from .sections import (
     Certificate,
@@ -30,6 +30,8 @@ from .sections import (
     verdict,
     verification,
 )
+
+MOST_FREQUENT = 10
 
 
 def public_report(
@@ -141,6 +143,10 @@ def labels(certificate: Certificate, published: Transactions, paths: Sequence[Se
         said = f"in {counted(own[node], 'record')}"
         return join((bar(own[node] / records), said))
 
+    frequent: list[tuple[Content, ...]] = []
+    if len(paths) > MOST_LINES // 2:
+        first = sorted(count_by_label, key=lambda name: (-count_by_label[name], name))[:MOST_FREQUENT]
+        frequent = [(label(name), told_of_node(tree.node_of_label[name])) for name in first]
     return section(
         "labels",
         "The labels it shows",
@@ -157,6 +163,7 @@ def labels(certificate: Certificate, published: Transactions, paths: Sequence[Se
             told_of_node=told_of_node,
             told_of_rest=lambda nodes: f"and {counted(sum(below[n] for n in nodes), 'label')} more",
         ),
+        table(("label", "records"), frequent, caption="The most frequent labels") if frequent else "",
     )
 
 

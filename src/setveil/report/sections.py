@@ -152,7 +152,7 @@ def loss(certificate: Certificate) -> Html:
                 element("span", "1: everything lost"),
                 class_="ends",
             ),
-            element("p", about.format(share=in_percent(value, 0))),
+            element("p", about.format(share="less than 1 %" if value < 0.01 else in_percent(value, 0))),
         ]
     left_out = certificate.get("suppressed")
     if left_out:
@@ -253,8 +253,9 @@ def verification(certificate: Certificate) -> Html:
     """Return how anybody repeats the check: commands, and the hashes of the files."""
     data, tree = certificate["data"], certificate["hierarchy"]
     commands = (
-        f"{certificate['verify']}\npython -m setveil.audit <folder>\n"
-        f"sha256sum {data['file']} {tree['file']}"
+        certificate["verify"],
+        "python -m setveil.audit <folder>",
+        f"sha256sum {data['file']} {tree['file']}",
     )
     hashes: list[tuple[Content, Content]] = [
         (element("code", file["file"]), element("code", file["sha256"], class_="hash"))
@@ -269,7 +270,7 @@ def verification(certificate: Certificate) -> Html:
             "code 0 means that the promise holds. The third shows that the files are those this "
             "page is about.",
         ),
-        element("pre", element("code", commands)),
+        element("pre", element("code", join(commands, "\n"))),
         terms_and_meanings(hashes),
         element(
             "p",
