@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from .hierarchy import Hierarchy
 from .intervals import parse_number
-from .vocabulary import Vocabulary
 
 Ids = NDArray[np.int32]
 ROOT = "*"
@@ -50,6 +49,8 @@ class Microdata:
     sensitive: str
     values: tuple[str, ...]
     value_by_tuple: Ids
+    notices: tuple[str, ...] = ()
+    """What the reader had to say about the data."""
 
     @classmethod
     def from_columns(
@@ -73,15 +74,41 @@ class Microdata:
         hierarchies
             The hierarchies of some of these columns; the others get a root above their values.
         """
+        coded = {}
+        for name, cells in columns.items():
+            number: dict[str, int] = {}
+            codes = [number.setdefault(cell, len(number)) for cell in cells]
+            coded[name] = (tuple(number), np.array(codes, dtype=np.int32))
+        return cls.from_codes(coded, sensitive, quasi=quasi, hierarchies=hierarchies)
+
+    @classmethod
+    def from_codes(
+        cls,
+        columns: Mapping[str, tuple[Sequence[str], Ids]],
+        sensitive: str,
+        *,
+        quasi: Sequence[str] | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        notices: Sequence[str] = (),
+    ) -> Microdata:
+        """Return the tuples of columns of numbered texts.
+
+        Parameters
+        ----------
+        columns
+            Of each column its different texts, and the number of the text in each row.
+        sensitive, quasi, hierarchies
+            As in `from_columns`.
+        notices
+            What to tell about the data.
+        """
         names = [name for name in columns if name != sensitive] if quasi is None else list(quasi)
         check_roles(names, sensitive, tuple(columns), tuple(hierarchies or {}))
         attributes = tuple(
-            _attribute(name, columns[name], (hierarchies or {}).get(name)) for name in names
+            _attribute(name, *_used(*columns[name]), (hierarchies or {}).get(name)) for name in names
         )
-        vocabulary = Vocabulary.of(columns[sensitive])
-        ids = vocabulary.ids
-        codes = np.array([ids[value] for value in columns[sensitive]], dtype=np.int32)
-        return cls(attributes, sensitive, vocabulary.labels, codes)
+        values, codes = _used(*columns[sensitive])
+        return cls(attributes, sensitive, tuple(values), codes, tuple(notices))
 
     def __len__(self) -> int:
         return len(self.value_by_tuple)
@@ -137,8 +164,19 @@ def check_roles(
             )
 
 
-def _attribute(name: str, cells: Sequence[str], hierarchy: Hierarchy | None) -> QuasiAttribute:
-    used = sorted(set(cells))
+def _used(texts: Sequence[str], codes: Ids) -> tuple[list[str], Ids]:
+    """Return the texts that occur, sorted, and their numbers."""
+    used = np.unique(codes)
+    kept = sorted({texts[code] for code in used.tolist()})
+    place = {text: number for number, text in enumerate(kept)}
+    new_of_code = np.zeros(len(texts), dtype=np.int32)
+    new_of_code[used] = [place[texts[code]] for code in used.tolist()]
+    return kept, new_of_code[codes] if len(texts) else np.empty(0, dtype=np.int32)
+
+
+def _attribute(
+    name: str, used: Sequence[str], codes: Ids, hierarchy: Hierarchy | None
+) -> QuasiAttribute:
     if "" in used:
         raise DataError(f"a cell of column {name[:40]!r} is empty.", code="missing-cell")
     if hierarchy is None:
@@ -159,4 +197,5 @@ def _attribute(name: str, cells: Sequence[str], hierarchy: Hierarchy | None) -> 
         raise HierarchyError(problems)
     restricted = hierarchy.restricted_to(used)
     node = restricted.node_of_label
-    return QuasiAttribute(name, restricted, np.array([node[cell] for cell in cells], dtype=np.int32))
+    leaf_of_code = np.array([node[value] for value in used], dtype=np.int32)
+    return QuasiAttribute(name, restricted, leaf_of_code[codes])
