@@ -48,6 +48,11 @@ def digest_of_rows(rows: Rows, hierarchy: Hierarchy, key: bytes) -> str:
 
     Every leaf occurs: the hierarchy is restricted to those that do.
     """
+    return digest_as_read(as_labels(rows, hierarchy), key)
+
+
+def as_labels(rows: Rows, hierarchy: Hierarchy) -> Transactions:
+    """Return records that are leaves of a hierarchy as records of labels, in the same order."""
     labels = hierarchy.labels[: hierarchy.n_leaves]
     order = sorted(range(len(labels)), key=labels.__getitem__)
     item_of_leaf = np.empty(len(labels), dtype=np.int64)
@@ -56,4 +61,4 @@ def digest_of_rows(rows: Rows, hierarchy: Hierarchy, key: bytes) -> str:
     width = max(len(labels), 1)
     items = np.sort(record * width + item_of_leaf[rows.leaves]) % width
     vocabulary = Vocabulary(tuple(labels[leaf] for leaf in order))
-    return digest_as_read(Transactions(vocabulary, rows.indptr, items.astype(np.int32)), key)
+    return Transactions(vocabulary, rows.indptr, items.astype(np.int32))
