@@ -24,15 +24,18 @@ def cut_part(pair: BeforeAfter) -> Html:
             kinds[node] = LEFT_OUT
         elif node < tree.n_leaves or (above >= 0 and kinds[above] in (PUBLISHED, HIDDEN)):
             kinds[node] = HIDDEN
+    labels = [int(kind == PUBLISHED) for kind in kinds]
     weight = [*pair.count_by_leaf.tolist(), *[0] * (len(tree) - tree.n_leaves)]
     for node, above in enumerate(tree.parent.tolist()):
         if above >= 0:
             weight[above] += weight[node]
+            labels[above] += labels[node]
 
     def told(node: int) -> str:
         if node < tree.n_leaves:
             return f"in {counted(weight[node], 'record')}"
-        return counted(int(tree.leaf_count[node]), "item")
+        items = counted(int(tree.leaf_count[node]), "item")
+        return f"{items}, {counted(labels[node], 'label')}" if kinds[node] == ABOVE else items
 
     def told_of_rest(rest: Sequence[int]) -> str:
         return f"and {counted(sum(int(tree.leaf_count[node]) for node in rest), 'item')} more"

@@ -10,7 +10,7 @@ from ..release.release import ObjectiveValue, Release
 from .html import Content, Html, bar, join, label, section, table, terms_and_meanings
 from .sections import counted, in_percent
 
-MOST_BRANCHES = 15
+FEW_BRANCHES, MOST_BRANCHES = 5, 15
 
 
 def loss_part(release: Release, branches: BranchLosses | None, scores: Scores | None) -> Html:
@@ -91,8 +91,14 @@ def _optimum(objective: ObjectiveValue | None) -> str:
     )
 
 
+def _telling_depth(found: BranchLosses) -> int | None:
+    """Return the first depth that has some branches to compare; None where none has."""
+    depths = range(found.hierarchy.height + 1)
+    return next((depth for depth in depths if len(found.level(depth)) >= FEW_BRANCHES), None)
+
+
 def _branches(found: BranchLosses) -> Html:
-    worst = found.worst_branches(MOST_BRANCHES)
+    worst = found.worst_branches(MOST_BRANCHES, depth=_telling_depth(found))
     if not worst:
         return Html("")
     rows: list[tuple[Content, ...]] = [

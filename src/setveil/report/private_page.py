@@ -211,4 +211,5 @@ def _notices(notices: Sequence[str]) -> Html:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    starts_with_a_name = text[1:2] == "="
+    return text if starts_with_a_name else text[:1].upper() + text[1:]

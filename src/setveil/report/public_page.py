@@ -108,8 +108,8 @@ def warnings(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
     ]
     if columns:
         told.append(
-            f"{counted(len(columns), 'column')} published as they are and not covered by the promise. "
-            "They are named below."
+            f"The promise does not cover {counted(len(columns), 'column')} published as in the "
+            "original. Which, is told below."
         )
     return (
         element("div", *(element("p", sentence) for sentence in told), class_="warning")

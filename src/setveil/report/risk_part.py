@@ -126,6 +126,9 @@ def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
         rows.append((str(point.known), at_worst.words, at_random.words))
         worst.append((point.known, at_worst.drawn))
         average.append((point.known, at_random.drawn))
+    sentences = [element("p", sentence) for sentence in _sentences(curve, least, upto)]
+    if not any(share for _, share in worst):
+        return section("risk", "What is left to whoever knows more", *sentences)
     drawn = line_chart(
         {"most telling labels": worst, "labels at random": average},
         title=f"Records that fewer than {least} share, by what is known",
@@ -137,7 +140,7 @@ def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
     return section(
         "risk",
         "What is left to whoever knows more",
-        *(element("p", sentence) for sentence in _sentences(curve, least, upto)),
+        *sentences,
         picture(drawn),
         table(
             ("labels known", "#most telling ones", "#at random"),
@@ -156,12 +159,19 @@ def _sentences(curve: RiskCurve, least: int, upto: int | None) -> list[str]:
         first.append(f"Whoever knows up to {counted(upto, 'label')} of a record singles nobody out.")
     if len(curve.points) <= upto:
         return [*first, "No record has more labels than that."]
-    point = curve.points[upto]
+    open_points = [point for point in curve.points[upto:] if point.worst.value or not point.worst.exact]
+    if not open_points:
+        return [
+            *first,
+            f"Here the same is true of up to {counted(len(curve.points), 'label')}, which was counted "
+            "and is not promised.",
+        ]
+    point = open_points[0]
     worst = _whom(told(point.worst, curve.records, least))
     average = _whom(told(point.average, curve.records, least))
     return [
         *first,
-        f"Whoever knows {counted(upto + 1, 'label')} finds fewer than {least} records that fit: for "
+        f"Whoever knows {counted(point.known, 'label')} finds fewer than {least} records that fit: for "
         f"{worst} if these are the most telling labels of the record, for {average} if they are any.",
     ]
 
@@ -218,7 +228,7 @@ def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarant
             f"The share of records of which the known items or labels fit fewer than {least} records, "
             "or that record alone.",
         ),
-        picture(drawn),
+        picture(drawn) if len(rows) > 1 else "",
         table(("known", *heads), rows, caption="Exact where no interval is given"),
     )
 
