@@ -77,7 +77,7 @@ class Extension:
         rare = self.verdict.violations
         return (
             f"The union with {self.new_records:,} new records does not keep the promise: "
-            f"{rare:,} combinations of labels break it.\n"
+            f"{rare:,} {'combination' if rare == 1 else 'combinations'} of labels would break it.\n"
             "Nothing is published. Anonymize the old and the new records together anew.\n"
             f"{self.verdict}"
         )

@@ -1,0 +1,137 @@
+"""``setveil apply`` end to end: the union is written, or a no with exit code 1 and nothing written."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+import shutil
+
+import pytest
+
+from tests.contract.cases import public_bytes
+from tests.integration.cli import BASKETS, Shell
+
+
+@pytest.fixture
+def released(shell: Shell) -> Shell:
+    assert shell.anonymize().code == 0
+    return shell
+
+
+def write(shell: Shell, text: str, name: str = "new.csv") -> str:
+    (shell.folder / name).write_text(text)
+    return name
+
+
+def test_the_union_is_written_and_keeps_the_promise(released: Shell) -> None:
+    ran = released("apply", "out", write(released, "ale,milk\nwine\n"), "-o", "both")
+    assert ran.code == 0, ran.err
+    assert "Published" in ran.out and "apply" in ran.out
+    assert "do not publish both" in ran.err
+    assert released("audit", "both").code == 0
+    certificate = json.loads((released.folder / "both" / "certificate.json").read_text())
+    assert (certificate["method"], certificate["data"]["records"]) == ("apply", 11)
+    old = json.loads((released.folder / "out.private" / "recoding.json").read_text())
+    new = json.loads((released.folder / "both.private" / "recoding.json").read_text())
+    assert old["published"] == new["published"]
+
+
+def test_the_earlier_release_can_be_replaced(released: Shell) -> None:
+    new = write(released, "ale,milk\n")
+    assert released("apply", "out", new, "-o", "out").code == 5
+    assert released("apply", "out", new, "-o", "out", "--force").code == 0
+    ran = released("apply", "out", new, "-o", "out", "--force", "--json")
+    assert ran.code == 0 and ran.json["published"] and ran.json["new_records"] == 1
+    assert ran.json["records"] == 11
+
+
+def test_a_rare_combination_is_a_no(released: Shell) -> None:
+    before = released.names()
+    new = write(released, '"a, ""b""",bun\n')
+    ran = released("apply", "out", new, "-o", "both")
+    assert ran.code == 1
+    assert "does not keep the promise: 1 combination of labels would break it" in ran.out
+    assert "anew" in ran.out and "Nothing was written." in ran.out
+    ran = released("apply", "out", new, "-o", "both", "--json")
+    assert ran.code == 1 and ran.json["published"] is False and not ran.json["verdict"]["holds"]
+    assert sorted([*before, "new.csv"]) == released.names()
+
+
+def test_unseen_items(released: Shell) -> None:
+    write(released, "milk\nrum,milk\n")
+    ran = released("apply", "out", "new.csv", "-o", "both")
+    assert ran.code == 3 and "error[unseen-item] new.csv:2: item 'rum'" in ran.err
+    assert "Nothing was written." in ran.err and "both" not in released.names()
+    assert released("apply", "out", "new.csv", "-o", "both", "--unseen", "suppress").code == 0
+    assert released("apply", "out", "new.csv", "-o", "other", "--unseen", "no").code == 2
+    write(released, "rum;alcohol;ALL\nale;alcohol;ALL\n", "more.csv")
+    ran = released("apply", "out", "new.csv", "-o", "placed", "--hierarchy", "more.csv")
+    assert ran.code == 0, ran.err
+    assert "alcohol,milk" in (released.folder / "placed" / "data.csv").read_text()
+
+
+def test_with_the_original_the_union_can_be_explained(released: Shell) -> None:
+    new = write(released, "ale,milk\n")
+    ran = released("apply", "out", new, "-o", "both", "--original", "baskets.csv")
+    assert ran.code == 0, ran.err
+    write(released, "ale,milk\n" + BASKETS, "all.csv")
+    ran = released("explain", "both", "ale", "--original", "all.csv")
+    assert ran.code == 0 and "'ale', in 3 records" in ran.out
+    assert released("apply", "out", new, "-o", "x", "--original", "all.csv").code == 2
+
+
+def test_order_of_the_rows_means_nothing(released: Shell) -> None:
+    lines = ["ale,milk", "wine", "bun,milk", "milk", "bun"]
+    write(released, "\n".join(lines) + "\n")
+    random.Random(1).shuffle(lines)
+    write(released, "\n".join(lines) + "\n", "shuffled.csv")
+    for name in ("new", "shuffled"):
+        assert released("apply", "out", f"{name}.csv", "-o", name).code == 0
+    assert public_bytes(released.folder / "new") == public_bytes(released.folder / "shuffled")
+
+
+def test_no_label_that_is_left_out_is_told(released: Shell) -> None:
+    """Neither the public bytes nor stderr hold an unseen label, nor one that is generalized away."""
+    odd = [f"odd{secrets.token_hex(8)}" for _ in range(3)]
+    place = f"under{secrets.token_hex(8)}"
+    write(released, f"{odd[0]},milk\n{odd[1]}\n{place},milk\n")
+    write(released, f"{place};alcohol;ALL\nale;alcohol;ALL\n", "more.csv")
+    ran = released(
+        "apply", "out", "new.csv", "-o", "both", "--unseen", "suppress", "--hierarchy", "more.csv"
+    )
+    assert ran.code == 0, ran.err
+    public = b"".join(public_bytes(released.folder / "both").values())
+    for secret in (*odd, place):
+        assert secret.encode() not in public
+        assert secret not in ran.err and secret not in ran.out
+    assert b"new.csv" not in public
+    private = (released.folder / "both.private" / "recoding.json").read_text()
+    assert odd[0] in private and place in private
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ((), 2, "no output"),
+        (("-o", "both", "--format", "x"), 2, "unknown format"),
+        (("-o", "both", "--format", "table"), 2, "format"),
+        (("-o", "new.csv"), 2, "output-is-input"),
+        (("-o", "both", "--hierarchy", "missing.csv"), 5, "missing.csv"),
+    ],
+)
+def test_refusals(released: Shell, words: tuple[str, ...], code: int, told: str) -> None:
+    write(released, "ale,milk\n")
+    ran = released("apply", "out", "new.csv", *words)
+    assert ran.code == code, ran.err
+    assert told in ran.err and "Nothing was written." in ran.err
+
+
+def test_local_recodings_and_lone_folders_are_refused(shell: Shell) -> None:
+    assert shell.anonymize("--method", "lra").code == 0
+    new = write(shell, "milk\n")
+    ran = shell("apply", "out", new, "-o", "both")
+    assert ran.code == 2 and "local-recoding" in ran.err
+    shutil.rmtree(shell.folder / "out.private")
+    ran = shell("apply", "out", new, "-o", "both")
+    assert ran.code == 5 and "no-private-folder" in ran.err
