@@ -168,10 +168,10 @@ def _notes(bench: Bench) -> tuple[str, ...]:
         f"rules of up to two conditions, support {MIN_SUPPORT}, conviction {MIN_CONVICTION}; the paper "
         "does not print its thresholds.",
         f"{QUERIES:,} queries a point; those that count nobody are drawn again ('drawn' counts all).",
-        "the paper finds Injector's errors smaller everywhere. Here, with its Figure 2 as printed, they "
-        "are close to Anatomy's and mostly larger. Tuples with few incompatible ones have rare values, "
-        "so step 2 uses these up first; what is left then shares fewer values, and at l = 6 a quarter "
-        "of the tuples is put aside, so that buckets grow beyond l. Learning from such buckets is "
-        "harder too, for an attacker as for a reader: see 'guessed'.",
+        "the paper finds Injector's errors smaller everywhere. Here, with its Figure 2 as printed, "
+        "they are close to Anatomy's and mostly larger. Tuples with few incompatible ones have rare "
+        "values, so step 2 uses these up first; what is left then shares fewer values, and at l = 6 "
+        "a quarter of the tuples is put aside, so that buckets grow beyond l. Learning from such "
+        "buckets is harder too, for an attacker as for a reader: see 'guessed'.",
         "growth: Adult drawn again with replacement; the rules are those of the original rows.",
     )
