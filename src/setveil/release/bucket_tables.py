@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.microdata import Microdata
+from .bucket_order import in_canonical_order, rank_rows
 from .bucketing import Bucketing
 
 Ids = NDArray[np.int32]
@@ -102,50 +103,18 @@ def publish_buckets(data: Microdata, bucketing: Bucketing) -> BucketTables:
     >>> list(tables.quasi_rows()), list(tables.sensitive_rows())
     ([('F', '1'), ('M', '1')], [('1', 'flu', '1'), ('1', 'gout', '1')])
     """
-    ranks = [attribute.hierarchy.label_rank[attribute.leaf_by_tuple] for attribute in data.quasi]
-    bucket_by_tuple = bucketing.bucket_by_tuple
-    kind_by_tuple = _kinds(ranks, len(data))
-    # Tuples by bucket, then by their cells; the same for the sensitive values.
-    by_cells = np.lexsort((kind_by_tuple, bucket_by_tuple))
-    by_value = np.lexsort((data.value_by_tuple, bucket_by_tuple))
-    sizes = np.bincount(bucket_by_tuple, minlength=bucketing.n_buckets)
-    ends = np.cumsum(sizes)
-    place_of_bucket = _content_order(
-        kind_by_tuple[by_cells], data.value_by_tuple[by_value], ends, sizes
-    )
-    new_of_tuple = place_of_bucket[bucket_by_tuple]
-    order = np.lexsort((kind_by_tuple, new_of_tuple))
+    bucket_by_tuple = in_canonical_order(data, bucketing).bucket_by_tuple
+    order = np.lexsort((rank_rows(data), bucket_by_tuple))
     width = max(len(data.values), 1)
     keys, counts = np.unique(
-        new_of_tuple.astype(np.int64) * width + data.value_by_tuple, return_counts=True
+        bucket_by_tuple.astype(np.int64) * width + data.value_by_tuple, return_counts=True
     )
     return BucketTables(
         data=data,
         leaves=data.leaves[order],
-        bucket_of_row=new_of_tuple[order].astype(np.int32),
+        bucket_of_row=bucket_by_tuple[order],
         bucket_of_count=(keys // width).astype(np.int32),
         value_of_count=(keys % width).astype(np.int32),
         counts=counts.astype(np.int64),
         value_of_row=data.value_by_tuple[order],
     )
-
-
-def _kinds(ranks: list[Ids], n: int) -> Places:
-    """Number the distinct quasi-identifying rows in the order of their labels."""
-    kind = np.zeros(n, dtype=np.int64)
-    for rank in ranks:
-        width = int(rank.max(initial=0)) + 1
-        _, kind = np.unique(kind * width + rank, return_inverse=True)
-    return kind.astype(np.int64)
-
-
-def _content_order(kinds: Places, values: Ids, ends: Places, sizes: Places) -> Places:
-    """Return the place of each bucket when buckets are ordered by their tuples, then their values."""
-    cells = kinds.astype(">u4").tobytes()
-    secrets = values.astype(">u4").tobytes()
-    bounds = ((ends - sizes) * 4).tolist(), (ends * 4).tolist()
-    keys = [(cells[start:end], secrets[start:end]) for start, end in zip(*bounds, strict=True)]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    place = np.empty(len(keys), dtype=np.int64)
-    place[order] = np.arange(len(keys))
-    return place
