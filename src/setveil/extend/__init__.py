@@ -72,11 +72,12 @@ class Extension:
         }
 
     def __str__(self) -> str:
+        new = f"{self.new_records:,} new {'record' if self.new_records == 1 else 'records'}"
         if self.holds:
-            return f"The union with {self.new_records:,} new records keeps the promise.\n{self.verdict}"
+            return f"The union with {new} keeps the promise.\n{self.verdict}"
         rare = self.verdict.violations
         return (
-            f"The union with {self.new_records:,} new records does not keep the promise: "
+            f"The union with {new} does not keep the promise: "
             f"{rare:,} {'combination' if rare == 1 else 'combinations'} of labels would break it.\n"
             "Nothing is published. Anonymize the old and the new records together anew.\n"
             f"{self.verdict}"
