@@ -16,14 +16,14 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.matches import draw_known
 from ..kernels.rows import merge_rows, recode_rows
 from ..model.transactions import Transactions
 from ..model.vocabulary import Vocabulary
-from .crowd import SEED, Crowd
+from .crowd import Crowd
 from .curve import RiskCurve, RiskPoint
 from .estimate import Estimate
 from .models import AttackerModels, AttackerRisk
+from .samples import KnownItems, draw_items
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -95,8 +95,16 @@ def attacker_models(
     """
     larger = None if population is None else Crowd.of(population, threads=crowd.threads)
     risks: list[AttackerRisk] = []
-    for point in () if curve is None else curve.points:
-        sets, cases = _sets(crowd, point.known, n_draws)
+    points = () if curve is None else curve.points
+    drawn: KnownItems | None = None
+    for point in points:
+        if _n_sets(crowd, point.known) <= MOST_SETS:
+            sets, cases = _all_sets(crowd, point.known)
+        else:
+            drawn = drawn or draw_items(crowd, len(points), n_draws)
+            support = drawn.support_by_draw[point.known - 1]
+            sets = drawn.items[:, : point.known]
+            cases = _Cases(support, np.zeros(n_draws, np.int64), (), exact=False)
         found = None if larger is None else _supports_by_label(crowd, larger, sets)
         risks += _risks(point.known, cases, found, k, point)
     cases, found = _classes(transactions, crowd, population)
@@ -156,14 +164,15 @@ def _against_one(
     )
 
 
-def _sets(crowd: Crowd, size: int, n_draws: int) -> tuple[Ids, _Cases]:
-    """Return all sets of `size` items of all rows where they are few, else drawn ones."""
+def _n_sets(crowd: Crowd, size: int) -> int:
+    """Return how many sets of `size` items the rows have, all together."""
+    lengths = np.bincount(crowd.length_by_row).tolist()
+    return sum(n * comb(length, min(size, length)) for length, n in enumerate(lengths))
+
+
+def _all_sets(crowd: Crowd, size: int) -> tuple[Ids, _Cases]:
+    """Return all sets of `size` items of all rows."""
     lengths = np.bincount(crowd.length_by_row)
-    total = sum(int(n) * comb(length, min(size, length)) for length, n in enumerate(lengths.tolist()))
-    if total > MOST_SETS:
-        known = draw_known(crowd.drawn(n_draws), crowd.data, size, SEED)
-        support = crowd.supports(known)
-        return known, _Cases(support, np.zeros(n_draws, np.int64), (), exact=False)
     sets: list[Ids] = []
     group: list[Counts] = []
     chances: list[Fraction] = []

@@ -73,14 +73,11 @@ class Estimate:
         floor
             A share that the true one cannot be below.
         """
-        if self.exact or self.low >= floor.low:
+        # A drawn floor may be off, so it does not move the upper end.
+        least = floor.low if floor.exact else min(floor.low, self.high)
+        if self.exact or self.low >= least:
             return self
-        return replace(
-            self,
-            value=max(self.value, floor.low),
-            low=floor.low,
-            high=max(self.high, floor.low),
-        )
+        return replace(self, value=max(self.value, least), low=least, high=max(self.high, least))
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for ``--json``."""

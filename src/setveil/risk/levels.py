@@ -23,7 +23,7 @@ from .estimate import Estimate
 Flags = NDArray[np.bool_]
 
 _SHARE = 4
-_LEAST_STEPS = 64
+_LEAST_STEPS, _FOR_WHOLE = 64, 16
 _LARGEST = 1 << 62
 
 
@@ -90,7 +90,7 @@ def count_worst(
     watch.tick("finding who is at risk")
     is_open = ~nothing if above is None else above.is_open | (above.least_by_row > 0)
     rows = np.flatnonzero(is_open).astype(np.int32)
-    most_steps = max(_LEAST_STEPS, budget.next // crowd.n_rows)
+    most_steps = max(_LEAST_STEPS, budget.steps // _FOR_WHOLE // crowd.n_rows)
     support = supports_of_rows(rows, crowd.data, crowd.lists, k, most_steps, crowd.threads)
     is_open[rows] = support < k
     least_by_row = np.zeros(crowd.n_rows, np.int64)

@@ -20,12 +20,14 @@ from .estimate import Estimate
 from .levels import Worst
 
 Counts = NDArray[np.int64]
+Ids = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class KnownItems:
-    """Drawn records with the support of 1, 2, ... of their items, exact where below `enough`."""
+    """Drawn records: items of each in random order, and the support of the first 1, 2, ... of them."""
 
+    items: Ids
     support_by_draw: tuple[Counts, ...]
 
     def below(self, k: int, size: int) -> Estimate:
@@ -52,14 +54,15 @@ def draw_items(crowd: Crowd, most: int, n_draws: int, enough: int = 0) -> KnownI
     supports: list[Counts] = []
     for size in range(1, most + 1):
         if not supports:
-            supports.append(crowd.supports(known[:, :1], enough))
+            one = np.append(crowd.support_by_item, crowd.records)  # -1: an empty record fits all
+            supports.append(one[known[:, 0]])
             continue
         # Nothing changes where no item was added, and nobody is left to go where one record matches.
         again = np.flatnonzero((known[:, size - 1] >= 0) & (supports[-1] > 1))
         support = supports[-1].copy()
         support[again] = crowd.supports(known[again, :size], enough)
         supports.append(support)
-    return KnownItems(tuple(supports))
+    return KnownItems(known, tuple(supports))
 
 
 def search_worst(

@@ -17,7 +17,7 @@ from .crowd import Crowd
 from .estimate import Estimate
 from .tables import as_html, as_text
 
-_LEAST_STEPS = 64
+_STEPS_PER_ROW = 8
 
 TITLES = {
     "held": "all items known",
@@ -66,15 +66,14 @@ def whole_records(crowd: Crowd, k: int, *, budget: int, n_draws: int) -> WholeRe
     k
         A record is at risk where fewer records than this match.
     budget
-        The steps to spend on counting for all records; where they do not reach, records are drawn.
+        The steps to spend; where they do not suffice to count for all records, some are drawn.
     n_draws
         How many records to draw.
     """
     weights = crowd.weight_by_row
-    everybody = np.arange(crowd.n_rows, dtype=np.int32)
-    most_steps = max(_LEAST_STEPS, budget // crowd.n_rows)
-    support = supports_of_rows(everybody, crowd.data, crowd.lists, k, most_steps, crowd.threads)
-    if np.all(support >= 0):
+    if _dearest(crowd) * _STEPS_PER_ROW <= budget:
+        everybody = np.arange(crowd.n_rows, dtype=np.int32)
+        support = supports_of_rows(everybody, crowd.data, crowd.lists, k, 0, crowd.threads)
         held = [Estimate.counted(int(weights[support < each].sum()), crowd.records) for each in (k, 2)]
     else:
         drawn = crowd.drawn(n_draws)
@@ -82,3 +81,10 @@ def whole_records(crowd: Crowd, k: int, *, budget: int, n_draws: int) -> WholeRe
         held = [Estimate.drawn(int((support < each).sum()), n_draws) for each in (k, 2)]
     equal = [Estimate.counted(int(weights[weights < each].sum()), crowd.records) for each in (k, 2)]
     return WholeRecords(k, *held, *equal)
+
+
+def _dearest(crowd: Crowd) -> int:
+    """Return how many rows are looked at, at most: for each row those that hold its rarest item."""
+    is_filled = crowd.length_by_row > 0
+    rarest = crowd.items[crowd.indptr[:-1][is_filled]]
+    return int(np.diff(crowd.lists[0])[rarest].sum())
