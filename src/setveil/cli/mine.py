@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import UsageError
-from . import screen
+from . import mine_rules, screen
 from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
 from .inputs import HIERARCHY, THREADS
 from .reading import hierarchy_files, read_data, read_hierarchies, refuse_stdin_twice
@@ -26,6 +26,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+
+app.command("rules", epilog=mine_rules.EXAMPLE)(mine_rules.rules)
 
 EXAMPLE = (
     "Examples: setveil mine itemsets baskets.csv --min-support 1%    "

@@ -116,16 +116,15 @@ def _lowest(indptr: Counts, items: Ids, parent: Ids, most_items: int) -> tuple[C
 
 
 @jit
-def _order_keys(indptr: Counts, items: Ids, size_bits: int, bits: int) -> Counts:
+def _order_keys(indptr: Counts, codes: Ids, bits: int, per_key: int) -> Counts:
     """Pack the size and the first items of each set into a number that sorts as the sets do."""
     keys = np.empty(indptr.size - 1, np.int64)
-    per_key = (63 - size_bits) // bits
     for row in range(keys.size):
         key = np.int64(indptr[row + 1] - indptr[row])
-        for i in range(per_key):
+        for position in range(indptr[row], indptr[row] + per_key):
             key <<= bits
-            if indptr[row] + i < indptr[row + 1]:
-                key |= np.int64(items[indptr[row] + i])
+            if position < indptr[row + 1]:
+                key |= np.int64(codes[position])
         keys[row] = key
     return keys
 
@@ -142,9 +141,13 @@ def _take(indptr: Counts, items: Ids, order: Counts, out_indptr: Counts, out_ite
 
 def _in_order(indptr: Counts, items: Ids, support: Counts) -> tuple[Counts, Ids, Counts]:
     """Return the sets by size, then in lexicographic order."""
+    # Only items that occur are numbered: more of them then fit into a key, and fewer sets tie.
+    is_used = np.zeros(int(items.max(initial=0)) + 1, np.bool_)
+    is_used[items] = True
+    code_of_item = (np.cumsum(is_used) - 1).astype(np.int32)
+    bits = max(1, int(code_of_item[-1]).bit_length())
     size_bits = int(np.diff(indptr).max(initial=0)).bit_length()
-    bits = max(1, int(items.max(initial=0)).bit_length())
-    keys = _order_keys(indptr, items, size_bits, bits)
+    keys = _order_keys(indptr, code_of_item[items], bits, (63 - size_bits) // bits)
     order = np.argsort(keys).astype(np.int64)
     _break_ties(indptr, items, np.arange(keys.size, dtype=np.int64), keys, order)
     out_indptr, out_items = np.zeros_like(indptr), np.empty_like(items)
