@@ -40,10 +40,9 @@ from .rule_conditions import Conditions, conditions_of
 from .rule_discoveries import CONTROLS
 from .rule_findings import RuleFinding, RuleSet
 from .rule_judging import believed_rules, covered_rules
-from .rule_membership import HUNDREDTHS
+from .rule_membership import HUNDREDTHS, MEMBERSHIPS
 from .rule_thresholds import exact_share, expectation, least_counts
 
-MEMBERSHIPS = ("product", "minimum")
 MOST_RULES = 2_000_000
 MOST_CELLS = 2**27
 """How many counts, conditions times values, each thread may hold."""

@@ -87,7 +87,8 @@ class RuleSet:
             "rules": self.as_dicts(),
         }
 
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """Return one sentence about what was found."""
         needed = len(self.rules)
         rest = len(self.findings) - needed
         follow = f", and {rest:,} that follow from them" if rest else ""
@@ -99,7 +100,7 @@ class RuleSet:
 
     def __str__(self) -> str:
         needed = [finding for finding in self.findings if not finding.redundant]
-        lines = [self._summary()]
+        lines = [self.summary()]
         lines += [
             f"  {finding.rule}  (expectation {finding.expectation:.3f}, {_shown(finding.count)} tuples)"
             for finding in needed[:SHOWN]
@@ -115,7 +116,7 @@ class RuleSet:
             for finding in [found for found in self.findings if not found.redundant][:SHOWN]
         )
         heads = "".join(f"<th>{name}</th>" for name in ("rule", "expectation", "confidence", "tuples"))
-        return f"<p>{escape(self._summary())}</p><table><tr>{heads}</tr>{rows}</table>"
+        return f"<p>{escape(self.summary())}</p><table><tr>{heads}</tr>{rows}</table>"
 
 
 def _plain(count: int | Fraction) -> int | float:

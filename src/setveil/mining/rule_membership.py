@@ -3,7 +3,7 @@
 Li & Li (section IV-B) take the categories of a numeric attribute as fuzzy sets, so that values close
 by support a rule in part, but give no shape. Here it is a trapezoid: 1 from the smallest to the
 largest value of the category, falling to 0 at the middle of the neighbouring category of its level. A
-single value has single values beside it, whose middle they are, so it stays crisp; and so does a
+single value among single values stays crisp, for these are their own middle; and so does a
 category that is no interval of the numbers that occur. Membership is counted in whole hundredths,
 rounded down, so that sums are exact.
 """
@@ -23,6 +23,8 @@ from ..model.microdata import QuasiAttribute
 
 HUNDREDTHS = 100
 HALF = 50
+MEMBERSHIPS = ("product", "minimum")
+"""How the memberships of several conditions are joined."""
 
 
 @dataclass(frozen=True, eq=False)
