@@ -7,7 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from setveil.kernels import injector as injector_kernels
 from setveil.kernels.bucketing import deal_values
+from setveil.methods import injector
 from setveil.methods.injector import as_arrays, group_tuples, place_leftovers, spell_out
 from setveil.progress import Watch
 from setveil.search.chance import draw_words, shuffle
@@ -90,3 +92,17 @@ def test_figure_2_on_classes_does_what_it_does_on_tuples(block: int) -> None:
         number = {person: int(c) for c, person in zip(classes.class_by_tuple, people, strict=True)}
         assert sorted(made) == sorted(sorted(number[p] for p in group) for group in expected)
     assert joins
+
+
+def test_leaving_out_classes_without_tuples_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = injector_kernels.form_groups
+    for seed in range(30):
+        classes = classes_of(random_table(Random(seed)))
+        arrays, words = as_arrays(classes), draw_words(Random(seed), 400)
+        before = group_tuples(classes, arrays, 2, AsDrawn(words), Watch())
+        with monkeypatch.context() as patch:
+            patch.setattr(injector_kernels, "ATTEMPTS", 1)
+            patch.setattr(injector, "form_groups", compiled.py_func)
+            after = group_tuples(classes, arrays, 2, AsDrawn(words), Watch())
+        for one, other in zip(before, after, strict=True):
+            assert one.tolist() == other.tolist()

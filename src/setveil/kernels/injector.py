@@ -24,6 +24,9 @@ from ._jit import jit
 
 Flags = npt.NDArray[np.bool_]
 
+ATTEMPTS = 256
+"""How many groups are tried between two lists of the classes that have tuples left."""
+
 
 class Classes(NamedTuple):
     """Classes of tuples as arrays; a *ruled* value is one that some set holds."""
@@ -93,14 +96,20 @@ def count_incompatible(classes: Classes, tallies: Tallies, which: int) -> int:
 
 @jit
 def _choose(
-    classes: Classes, tallies: Tallies, is_shut: Flags, cost: Counts, most: bool, word: int
+    classes: Classes,
+    tallies: Tallies,
+    listed: Counts,
+    is_shut: Flags,
+    cost: Counts,
+    most: bool,
+    word: int,
 ) -> int:
     """Return the open class with most (or fewest) incompatible tuples, -1 where none is open.
 
     Of equally good tuples a random one is taken, so a class counts as often as it has tuples.
     """
     best, ties = -1, 0
-    for which in range(is_shut.size):
+    for which in listed:
         count = tallies.remaining[which]
         if count == 0 or is_shut[which]:
             continue
@@ -113,11 +122,11 @@ def _choose(
     if best < 0:
         return -1
     place = word % ties
-    for which in range(is_shut.size):
+    for which in listed:
         if tallies.remaining[which] > 0 and not is_shut[which] and cost[which] == best:
             place -= tallies.remaining[which]
             if place < 0:
-                return which
+                return int(which)
     return -1
 
 
@@ -160,13 +169,18 @@ def form_groups(
     shut = np.empty(n_classes, np.int64)
     cost = np.empty(n_classes, np.int64)
     total = tallies.remaining.sum()
-    used = 0
+    used, attempts = 0, 0
+    listed = np.flatnonzero(tallies.remaining)
     while total >= l and used + l <= words.size:
+        attempts += 1
+        if attempts % ATTEMPTS == 0:
+            # Rare values run out early, and classes without tuples need not be looked at.
+            listed = np.flatnonzero(tallies.remaining)
         n_shut, size = 0, 0
         shut_tuples = np.int64(0)
         while size < l:
             # Line 3 takes the tuple with most, lines 12-13 that with fewest incompatible tuples.
-            new = _choose(classes, tallies, is_shut, cost, size == 0, words[used])
+            new = _choose(classes, tallies, listed, is_shut, cost, size == 0, words[used])
             if new < 0:
                 break
             nit_by_choice[used] = shut_tuples + cost[new]
@@ -176,7 +190,7 @@ def form_groups(
             total -= 1
             tallies.remaining[new] -= 1
             add_tuples(classes, tallies, new, -1)
-            for which in range(n_classes):
+            for which in listed:
                 if not is_shut[which] and are_incompatible(classes, new, which):
                     is_shut[which] = True
                     shut[n_shut] = which
