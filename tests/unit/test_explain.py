@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 import setveil as sv
-from setveil.errors import UsageError
+from setveil.errors import Infeasible, UsageError
 from setveil.explain import Explanation, Pattern, Patterns, explain, explain_all
 from setveil.model.guarantees import Guarantee
 from setveil.model.hierarchy import Hierarchy
@@ -120,7 +120,7 @@ def test_small_worlds(seed: int, method: str) -> None:
         release = sv.anonymize(
             world.transactions, sv.KmAnonymity(k, m), hierarchy=world.hierarchy, method=method
         )
-    except sv.Infeasible:
+    except Infeasible:
         return
     tree, now = release.hierarchy, mapping(release)
     for answer in explain_all(release, tree.labels, top=ALL):
