@@ -43,7 +43,13 @@ BENCHMARKS = (
     Benchmark("fig23", "fig23", "vpa against partition as m grows"),
     Benchmark("negative", "promises:negative", "optima against negative knowledge"),
     Benchmark("diversity", "promises:diversity", "optima under l^m-diversity"),
+    Benchmark("risk", "risk", "the risk curve: seconds, and how much of it is counted"),
     Benchmark("threads", "threads", "one thread against two"),
+    Benchmark("frequent", "frequent", "frequent itemsets, against pyfim and efficient-apriori"),
+    Benchmark("ml2", "ml2", "what mining loses by aa and vpa, as tables and a picture"),
+    Benchmark(
+        "injector", "injector", "injector and anatomy on Adult: attacks, seconds, errors, growth"
+    ),
     Benchmark("pos-large-m", "pos:large_m", "vpa and optimal at m=6 on 515,597 records", False),
     Benchmark("compare", "compare", "eight methods on five data sets, as a table and a picture", False),
 )
