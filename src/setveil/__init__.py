@@ -3,15 +3,17 @@
 A map of the package, lowest layer first; each layer uses only those before it::
 
     errors, progress   what can go wrong; progress, deadlines, cancelling
-    model              what the data are: Transactions, Hierarchy, guarantees, costs
+    model              what the data are: Transactions, Microdata, Hierarchy, guarantees, costs
     io                 files and frames in and out; release folders
     release            what comes out: Recoding, Release, certificate
     kernels, engines   compiled loops; where counting runs
-    search, methods    how a recoding is found; one file a method
+    search, mining     shared parts of finding; frequent itemsets, negative rules
+    methods            how a recoding is found; one file a method
     audit              is the promise kept? shares no code with what it judges
-    measure            how much was lost
+    measure, risk      how much was lost; what an attacker can still do
+    report             pictures and pages
     registry, job      one record a method; one run as data
-    sweep, api         many runs as one; the verbs below
+    api and others     the verbs below: publishing, comparing, sweeping, explaining, extending
     cli                the command line
 
 The verbs and nouns are all here::
@@ -23,10 +25,13 @@ The verbs and nouns are all here::
     release  = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
     print(release)                   # what was kept, lost, and how far from the optimum at most
     print(sv.audit(release))         # an independent recount
+    print(sv.measure(release))       # what was lost, by every measure
+    print(sv.risk(release))          # what somebody can do with it who knows more
     sv.publish(release, "release")   # writes, audits the written bytes, renames into place
 
-Names are loaded when first used: ``import setveil`` alone loads nothing heavy. Three verbs
-share their name with a module, so `audit`, `measure` and `sweep` are modules that can be called.
+Names are loaded when first used: ``import setveil`` alone loads nothing heavy. Some verbs share their
+name with a module: `audit`, `compare`, `explain`, `measure`, `risk` and `sweep` are modules that can be
+called.
 """
 
 from __future__ import annotations
@@ -39,21 +44,33 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .api import anonymize, audit, measure
+    from .api import anonymize, audit, measure, risk
     from .audit.verdict import Verdict
+    from .compare import compare
     from .errors import SetveilError
+    from .explain import explain
+    from .extend import apply
     from .io.frames import from_frame, to_arrow
     from .io.hierarchies import read_hierarchy
+    from .io.microdata import read_microdata
     from .io.records import read_records
     from .io.transactions import read_transactions
     from .job import Job
-    from .model.guarantees import Coherence, KAnonymity, KmAnonymity, LmDiversity
+    from .model.guarantees import (
+        Coherence,
+        KAnonymity,
+        KmAnonymity,
+        LDiversity,
+        LmDiversity,
+        MatchingDiversity,
+    )
     from .model.hierarchy import Hierarchy
     from .model.layout import Layout
     from .model.transactions import Transactions
     from .progress import Watch
     from .publishing import Publication, publish
     from .release.release import Release
+    from .reopen import read_release
     from .sweep import sweep
 
 _HOME = {
@@ -62,8 +79,10 @@ _HOME = {
     "Job": "job",
     "KAnonymity": "model.guarantees",
     "KmAnonymity": "model.guarantees",
+    "LDiversity": "model.guarantees",
     "Layout": "model.layout",
     "LmDiversity": "model.guarantees",
+    "MatchingDiversity": "model.guarantees",
     "Publication": "publishing",
     "Release": "release.release",
     "SetveilError": "errors",
@@ -71,10 +90,13 @@ _HOME = {
     "Verdict": "audit.verdict",
     "Watch": "progress",
     "anonymize": "api",
+    "apply": "extend",
     "from_frame": "io.frames",
     "publish": "publishing",
     "read_hierarchy": "io.hierarchies",
+    "read_microdata": "io.microdata",
     "read_records": "io.records",
+    "read_release": "reopen",
     "read_transactions": "io.transactions",
     "to_arrow": "io.frames",
 }
@@ -85,8 +107,10 @@ __all__ = [
     "Job",
     "KAnonymity",
     "KmAnonymity",
+    "LDiversity",
     "Layout",
     "LmDiversity",
+    "MatchingDiversity",
     "Publication",
     "Release",
     "SetveilError",
@@ -95,19 +119,32 @@ __all__ = [
     "Watch",
     "__version__",
     "anonymize",
+    "apply",
     "audit",
+    "compare",
+    "explain",
     "from_frame",
     "measure",
     "publish",
     "read_hierarchy",
+    "read_microdata",
     "read_records",
+    "read_release",
     "read_transactions",
+    "risk",
     "sweep",
     "to_arrow",
 ]
 
 
-_VERB_MODULES = {"audit": "setveil.api", "measure": "setveil.api", "sweep": "setveil.sweep"}
+_VERB_MODULES = {
+    "audit": "setveil.api",
+    "compare": "setveil.compare",
+    "explain": "setveil.explain",
+    "measure": "setveil.api",
+    "risk": "setveil.api",
+    "sweep": "setveil.sweep",
+}
 """Verbs whose name is also a module's, and where the function is."""
 
 

@@ -1,6 +1,7 @@
-"""The verbs anonymize, audit, measure: thin by intent.
+"""The verbs anonymize, audit, measure, risk: thin by intent.
 
-The run is `job`'s, the judgement `audit`'s, the folder `publishing`'s.
+The run is `job`'s (of a table in buckets `table_job`'s), the judgement `audit`'s, the folder
+`publishing`'s.
 """
 
 from __future__ import annotations
@@ -9,14 +10,25 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .errors import UsageError
 from .job import Job
 from .model.fit import by_column
-from .model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from .model.guarantees import (
+    BucketGuarantee,
+    Coherence,
+    Guarantee,
+    KAnonymity,
+    KmAnonymity,
+    LDiversity,
+    LmDiversity,
+    MatchingDiversity,
+    least_support,
+)
 from .model.hierarchy import Hierarchy
 from .model.layout import Layout
+from .model.microdata import Microdata
 from .model.transactions import Rows, Transactions
 from .progress import Watch
 from .release.release import Release
@@ -25,11 +37,17 @@ if TYPE_CHECKING:
     from .audit.verdict import Verdict
     from .io.queries import QueryFile
     from .measure.scores import Scores
+    from .release.bucket_release import BucketRelease
+    from .risk.assessment import Assessment
 
 
+@overload
+def anonymize(data: Any, guarantee: Guarantee, **options: Any) -> Release: ...
+@overload
+def anonymize(data: Microdata, guarantee: BucketGuarantee, **options: Any) -> BucketRelease: ...
 def anonymize(
     data: Any,
-    guarantee: Guarantee,
+    guarantee: Guarantee | BucketGuarantee,
     *,
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
     method: str | None = None,
@@ -40,14 +58,15 @@ def anonymize(
     unknown: str = "error",
     watch: Watch | None = None,
     layout: Layout | None = None,
-    **options: object,
-) -> Release:
+    **options: Any,
+) -> Release | BucketRelease:
     """Return a release of `data` that keeps `guarantee`; nothing is written.
 
     Parameters
     ----------
     data
-        Transactions, or any frame that `setveil.from_frame` takes.
+        Transactions, or any frame that `setveil.from_frame` takes. For `LDiversity` and
+        `MatchingDiversity` a table with a sensitive column, as `setveil.read_microdata` returns it.
     guarantee
         What shall be promised, such as ``KmAnonymity(k=5, m=2)``.
     hierarchy
@@ -70,7 +89,8 @@ def anonymize(
     layout
         The format to publish in; by default the one the data came in.
     options
-        The method's own options.
+        The method's own options. For a table also `rules`, known facts as `setveil.model.rules` has
+        them; its hierarchies are the table's own.
 
     >>> import setveil as sv
     >>> baskets = sv.Transactions.from_rows([["beer", "milk"], ["wine", "milk"], ["milk"]])
@@ -83,6 +103,18 @@ def anonymize(
     refuse_paths(hierarchy)
     if watch is not None and time_limit is not None:
         watch = watch.within(time_limit)
+    if isinstance(guarantee, LDiversity | MatchingDiversity):
+        from .table_job import anonymize_table
+
+        given = (hierarchy, weights, threads, layout)
+        if cost != "ncp" or unknown != "error" or any(value is not None for value in given):
+            raise UsageError(
+                "hierarchy, cost, weights, threads, unknown and layout do not fit a table in buckets.",
+                "Leave them out; hierarchies are given when the table is read.",
+                code="option-does-not-fit",
+            )
+        watch = watch or Watch(time_limit=time_limit)
+        return anonymize_table(data, guarantee, method_key=method, watch=watch, **options)
     job = Job(
         guarantee=_guarantee(guarantee),
         method=method,
@@ -223,6 +255,50 @@ def audit(
     )
     layout = transactions.layout
     return verdict.leaving_out(layout.unprotected if layout is not None else ())
+
+
+def risk(
+    target: Any,
+    k: int | None = None,
+    *,
+    most: int | None = None,
+    population: Any = None,
+    threads: int | None = None,
+    watch: Watch | None = None,
+) -> Assessment:
+    """Return what somebody can do with records who knows 1, 2, 3, ... items of one of them.
+
+    Parameters
+    ----------
+    target
+        A `Release` (what is published of it), the path of a release folder, transactions or a frame.
+    k
+        A record is at risk where fewer records than this match; by default that of the release.
+    most
+        The most items known.
+    population
+        Records of the population that these were taken from, in the same labels.
+    threads
+        How many threads count; all by default.
+    watch
+        Progress listener and cancel switch.
+    """
+    from .risk.assessment import assess_risk
+
+    if isinstance(target, str | os.PathLike):
+        from .io.release_data import read_published
+        from .model.guarantees import guarantee_from_dict
+
+        transactions, certificate = read_published(target)
+        k = least_support(guarantee_from_dict(certificate["guarantee"])) if k is None else k
+    elif isinstance(target, Release):
+        transactions, k = target.published, least_support(target.guarantee) if k is None else k
+    else:
+        transactions = as_transactions(target)
+    if k is None:
+        raise UsageError("these data do not say how few records are few.", "Give k, such as k=5.")
+    others = None if population is None else as_transactions(population)
+    return assess_risk(transactions, k, most=most, population=others, threads=threads, watch=watch)
 
 
 def _leaves_under(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> dict[str, list[str]]:

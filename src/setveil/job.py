@@ -6,9 +6,6 @@ applies its recoding and returns a `Release`. API and CLI both go this way.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
 import math
 import secrets
 import time
@@ -35,6 +32,7 @@ from .model.transactions import Rows, Transactions, bind
 from .progress import Watch
 from .registry import MethodRecord, OptionValue, default_method, method
 from .release.release import ObjectiveValue, Release, Seal
+from .release.sealing import digest_as_read
 
 if TYPE_CHECKING:
     from .engines.base import Engine
@@ -270,13 +268,7 @@ class Prepared:
 def seal(transactions: Transactions) -> Seal:
     """Return a keyed hash of the data under a fresh random key."""
     key = secrets.token_bytes(32)
-    digest = hmac.new(key, digestmod=hashlib.sha256)
-    digest.update(json.dumps(list(transactions.vocabulary.labels), ensure_ascii=False).encode())
-    digest.update(transactions.indptr.astype("<i8").tobytes())
-    digest.update(transactions.items.astype("<i4").tobytes())
-    if transactions.unprotected is not None:
-        digest.update(json.dumps(transactions.unprotected, ensure_ascii=False).encode())
-    return Seal(key.hex(), digest.hexdigest())
+    return Seal(key.hex(), digest_as_read(transactions, key))
 
 
 def _check_limits(time_limit: float | None, threads: int | None) -> None:

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from .errors import UsageError
-from .model.guarantees import Guarantee, KmAnonymity
+from .model.guarantees import BucketGuarantee, Guarantee, KmAnonymity
 
 OptionValue = int | float | str | bool
 
@@ -115,12 +115,12 @@ class MethodRecord:
         """Return the options given, each checked; unknown ones are refused."""
         return {name: self.option(name).checked(value) for name, value in sorted(given.items())}
 
-    def check_guarantee(self, guarantee: Guarantee) -> None:
+    def check_guarantee(self, guarantee: Guarantee | BucketGuarantee) -> None:
         """Raise UsageError where the method does not reach this guarantee."""
         model = model_name(guarantee)
         if model in self.guarantees:
             return
-        able = ", ".join(record.key for record in METHODS if model in record.guarantees) or "none"
+        able = ", ".join(record.key for record in ALL_METHODS if model in record.guarantees) or "none"
         raise UsageError(
             f"the method {self.key!r} does not give {guarantee}.",
             f"Methods that do: {able}.",
@@ -128,7 +128,7 @@ class MethodRecord:
         )
 
 
-def model_name(guarantee: Guarantee) -> str:
+def model_name(guarantee: Guarantee | BucketGuarantee) -> str:
     """Return the name under which records list a guarantee.
 
     >>> model_name(KmAnonymity(5, 2)), model_name(KmAnonymity(5, 2, negative=True))
@@ -146,6 +146,8 @@ _LIU_2010 = (
     "Liu, Wang: Anonymizing transaction data by integrating suppression and generalization (2010)"
 )
 _XU_2008 = "Xu, Wang, Fu, Yu: Anonymizing transaction databases for publication (2008)"
+_LI_2008 = "Li, Li: Injector: mining background knowledge for data anonymization (2008)"
+_XIAO_2006 = "Xiao, Tao: Anatomy: simple and effective privacy preservation (2006)"
 _MAX_THREATS = Option(
     "max_threats", int, 50_000_000, "refuse to hold more minimal privacy threats than this", least=1
 )
@@ -337,12 +339,50 @@ METHODS: tuple[MethodRecord, ...] = (
     ),
 )
 
+TABLE_METHODS: tuple[MethodRecord, ...] = (
+    MethodRecord(
+        key="injector",
+        module="setveil.methods.injector",
+        title="Buckets that hold against known rules",
+        paper=_LI_2008,
+        guarantees=("matching",),
+        recoding="buckets",
+        exact=False,
+        needs_rows=True,
+        idempotent=False,
+        needs_hierarchy=False,
+        options=(
+            Option("min_exp", float, 0.9, "how surely a value was to be expected for a rule to count"),
+            Option("min_conf", float, 1.0, "the share of people that a rule must hold for"),
+            Option("max_antecedent", int, 1, "how many conditions a rule may have", least=1),
+            Option("fuzzy", bool, False, "numbers belong to neighbouring intervals in part"),
+        ),
+    ),
+    MethodRecord(
+        key="anatomy",
+        module="setveil.methods.anatomy",
+        title="Buckets of l different values",
+        paper=_XIAO_2006,
+        guarantees=("l",),
+        recoding="buckets",
+        exact=False,
+        needs_rows=True,
+        idempotent=False,
+        needs_hierarchy=False,
+    ),
+)
+"""Methods for tables with a sensitive column, which they cut into buckets."""
+
+ALL_METHODS: tuple[MethodRecord, ...] = (*METHODS, *TABLE_METHODS)
+
 DEFAULT_BY_MODEL: Mapping[str, str] = {
     "km": "auto",
     "km-negative": "optimal",
     "k": "partition",
     "lm": "optimal",
     "coherence": "mm",
+    "l": "anatomy",
+    "matching": "injector",
 }
 
 
@@ -352,10 +392,10 @@ def method(key: str) -> MethodRecord:
     >>> method("aa").title
     'Apriori anonymization'
     """
-    for record in METHODS:
+    for record in ALL_METHODS:
         if record.key == key:
             return record
-    known = [record.key for record in METHODS]
+    known = [record.key for record in ALL_METHODS]
     near = get_close_matches(str(key), known, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
     raise UsageError(
@@ -363,6 +403,6 @@ def method(key: str) -> MethodRecord:
     )
 
 
-def default_method(guarantee: Guarantee) -> MethodRecord:
+def default_method(guarantee: Guarantee | BucketGuarantee) -> MethodRecord:
     """Return the method taken where none is named."""
     return method(DEFAULT_BY_MODEL[model_name(guarantee)])

@@ -23,6 +23,8 @@ TOP = frozenset(
         "registry",
         "reopen",
         "sweep",
+        "table_job",
+        "table_publishing",
     }
 )
 LAYERS: tuple[frozenset[str], ...] = (
