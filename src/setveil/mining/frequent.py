@@ -102,7 +102,7 @@ def frequent_itemsets(
     )
     if found is None:
         raise ResourceLimit(
-            f"there are more than {most_sets:,} itemsets in at least {least:,} records.",
+            f"there are more than {most_sets:,} itemsets that at least {least:,} of the records hold.",
             "Raise the least support (--min-support), allow fewer items (--most-items), or ask for "
             "closed or maximal sets (--kind).",
             code="too-many-itemsets",
