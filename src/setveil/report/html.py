@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from xml.sax.saxutils import escape
@@ -21,6 +22,7 @@ from .style import sheet
 LONGEST_LABEL = 60
 NARROW = 3
 """How many columns a table may have to be squeezed on a narrow screen; more of them scroll."""
+WIDE_PICTURE = 800
 VOID = frozenset({"meta", "br"})
 _BLOCKS = frozenset(
     {"html", "head", "body", "header", "main", "section", "footer", "nav", "div", "figure"}
@@ -141,7 +143,9 @@ def picture(figure: Figure, caption: Content = "") -> Html:
     svg = figure.svg.strip()
     if "url(#head)" not in svg:
         svg = svg.replace(ARROW_HEAD + "\n", "")
-    box = element("div", Html(svg), class_="scroll", tabindex=0, role="region", aria_label=figure.title)
+    found = re.match(r'<svg [^>]*?width="([0-9]+)', svg)
+    kind = "scroll wide" if found and int(found[1]) > WIDE_PICTURE else "scroll"
+    box = element("div", Html(svg), class_=kind, tabindex=0, role="region", aria_label=figure.title)
     return element("figure", box, element("figcaption", caption) if caption else Html(""))
 
 

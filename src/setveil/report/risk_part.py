@@ -18,7 +18,8 @@ from ..model.transactions import Rows, Transactions
 from ..risk.curve import MOST, QUICK, RiskCurve, risk_curve
 from ..risk.estimate import Estimate, percent
 from .charts import line_chart
-from .html import Content, Html, element, picture, section, table
+from .html import Content, Html, element, join, picture, section, table
+from .risk_picture import risk_figure
 from .sections import counted
 
 BEYOND = 2
@@ -89,15 +90,21 @@ def curve_of_records(
 
 
 def told(share: Estimate, records: int, least: int) -> Told:
-    """Return a share in words; one of fewer than `least` records as a band."""
+    """Return a share in words; one of fewer than `least` records as a band.
+
+    An estimate is told as the interval it may lie in, and drawn at its upper end: a risk is not made
+    smaller than it may be.
+    """
     if share.value == 0 and share.exact:
         return Told("0 %", 0.0)
     band = Fraction(least, records)
-    if share.value < band:
+    if share.high < band:
         return Told(f"fewer than {least} records", float(min(band, Fraction(1))))
-    return Told(
-        percent(share.value) if share.exact else f"about {percent(share.value)}", float(share.value)
-    )
+    if share.exact:
+        return Told(percent(share.value), float(share.value))
+    if share.low < band:
+        return Told(f"up to {percent(share.high)}", share.high)
+    return Told(f"{percent(share.low)} to {percent(share.high)}", share.high)
 
 
 def curve_before(
@@ -183,7 +190,10 @@ def _whom(share: Told) -> str:
 def _notes(curve: RiskCurve, guarantee: Guarantee, least: int) -> list[str]:
     notes = [f"A share of fewer than {least} records is told, and drawn, as that."]
     if not all(point.worst.exact and point.average.exact for point in curve.points):
-        notes.append(f"About: estimated from {curve.draws:,} drawn records; the rest is counted.")
+        notes.append(
+            f"Intervals: 95 %, from up to {curve.draws:,} drawn records; drawn are their upper ends. "
+            "The other numbers are counted."
+        )
     if isinstance(guarantee, KmAnonymity) and guarantee.negative:
         notes.append("Only labels known to be in a record are looked at here.")
     if secret_labels(guarantee):
@@ -199,19 +209,7 @@ def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarant
     if not curves:
         return Html("")
     least = least_support(guarantee)
-    series: dict[str, list[tuple[float, float | None]]] = {}
-    for name, curve in curves.items():
-        series[f"{name}, most telling"] = [(p.known, float(p.worst.value)) for p in curve.points]
-    for name, curve in curves.items():
-        series[f"{name}, at random"] = [(p.known, float(p.average.value)) for p in curve.points]
-    drawn = line_chart(
-        series,
-        title=f"Records that fewer than {least} share, before and after",
-        x_label="items or labels known of a record",
-        y_label="share of records",
-        percent=True,
-        y_max=1.0,
-    )
+    drawn = risk_figure(before=before, after=after)
     rows: list[tuple[Content, ...]] = [
         (
             str(place + 1),
@@ -225,16 +223,22 @@ def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarant
         "What an attacker could do, before and after",
         element(
             "p",
-            f"The share of records of which the known items or labels fit fewer than {least} records, "
-            "or that record alone.",
+            f"The share of records of which what is known fits fewer than {least} records, or the "
+            "record alone. Worst: the most telling items or labels are known. Average: any of them.",
         ),
         picture(drawn) if len(rows) > 1 else "",
-        table(("known", *heads), rows, caption="Exact where no interval is given"),
+        table(("known", *heads), rows, caption="Counted where no interval is given; intervals: 95 %"),
     )
 
 
-SHOWN = {"worst": "most telling", "average": "at random", "worst_unique": "alone"}
+SHOWN = {"worst": "worst", "average": "average", "worst_unique": "worst, alone"}
 
 
-def _cell(curve: RiskCurve, place: int, reading: str) -> str:
-    return str(getattr(curve.points[place], reading)) if place < len(curve.points) else "-"
+def _cell(curve: RiskCurve, place: int, reading: str) -> Content:
+    if place >= len(curve.points):
+        return "-"
+    share: Estimate = getattr(curve.points[place], reading)
+    if share.exact:
+        return percent(share.value)
+    low, high = (percent(end).removesuffix(" %") for end in (share.low, share.high))
+    return join((percent(share.value), element("span", f"{low} to {high}", class_="note")))

@@ -146,7 +146,8 @@ def test_shares_of_few_records_are_bands() -> None:
     assert told(Estimate.counted(4, 1000), 1000, 5).drawn == 0.005
     assert told(Estimate.counted(5, 1000), 1000, 5).words == "0.50 %"
     assert told(Estimate.drawn(0, 4000), 1000, 5).words == "fewer than 5 records"
-    assert told(Estimate.drawn(400, 4000), 1000, 5).words == "about 10.00 %"
+    assert told(Estimate.drawn(20, 4000), 1000, 5).words == "up to 0.77 %"
+    assert told(Estimate.drawn(400, 4000), 1000, 5).words == "9.11 % to 10.97 %"
 
 
 @pytest.mark.parametrize(
