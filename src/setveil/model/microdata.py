@@ -108,6 +108,8 @@ class Microdata:
             _attribute(name, *_used(*columns[name]), (hierarchies or {}).get(name)) for name in names
         )
         values, codes = _used(*columns[sensitive])
+        if "" in values:
+            raise DataError(f"a cell of column {sensitive[:40]!r} is empty.", code="missing-cell")
         return cls(attributes, sensitive, tuple(values), codes, tuple(notices))
 
     def __len__(self) -> int:
