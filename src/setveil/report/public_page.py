@@ -31,7 +31,7 @@ from .sections import (
     verification,
 )
 
-MOST_FREQUENT = 10
+MOST_FREQUENT, MOST_SECRET = 10, 20
 
 
 def public_report(
@@ -156,6 +156,7 @@ def labels(certificate: Certificate, published: Transactions, paths: Sequence[Se
             "of the items below it; which ones is not told. The bars show how many of the records "
             "hold a label.",
         ),
+        _named_as_secret(certificate),
         outline(
             tree,
             kind_by_node=[PUBLISHED if yes else ABOVE for yes in shown],
@@ -165,6 +166,19 @@ def labels(certificate: Certificate, published: Transactions, paths: Sequence[Se
         ),
         table(("label", "records"), frequent, caption="The most frequent labels") if frequent else "",
     )
+
+
+def _named_as_secret(certificate: Certificate) -> Html:
+    """Return which published labels the promise treats as sensitive or private."""
+    guarantee = certificate["guarantee"]
+    kind = "sensitive" if "sensitive" in guarantee else "private"
+    names: Sequence[str] = guarantee.get(kind, ())
+    if not names:
+        return Html("")
+    shown: list[Content] = [label(name) for name in names[:MOST_SECRET]]
+    if len(names) > MOST_SECRET:
+        shown.append(f"and {len(names) - MOST_SECRET:,} more")
+    return element("p", f"Named as {kind}: ", join(shown, ", "), ".")
 
 
 def least_told(certificate: Certificate) -> int:

@@ -137,6 +137,7 @@ def test_counts_below_k_are_bands(tmp_path: Path) -> None:
     public, _ = published(tmp_path, release)
     assert banded(1, guarantee) == "<5"
     assert "HIV in fewer than 5 records" in public
+    assert "Named as sensitive: HIV ." in public
     assert "in 1 record" not in public
 
 
