@@ -34,6 +34,7 @@ from .progress import Watch
 from .release.release import Release
 
 if TYPE_CHECKING:
+    from .audit.buckets import BucketFinding
     from .audit.verdict import Verdict
     from .io.queries import QueryFile
     from .measure.scores import Scores
@@ -181,6 +182,14 @@ def _guarantee(guarantee: object) -> Guarantee:
     )
 
 
+@overload
+def audit(
+    target: Release | Transactions, guarantee: Guarantee | None = None, **options: Any
+) -> Verdict: ...
+@overload
+def audit(
+    target: Any, guarantee: Guarantee | None = None, **options: Any
+) -> Verdict | BucketFinding: ...
 def audit(
     target: Any,
     guarantee: Guarantee | None = None,
@@ -190,7 +199,7 @@ def audit(
     witnesses: int = 0,
     threads: int | None = None,
     **reading: Any,
-) -> Verdict:
+) -> Verdict | BucketFinding:
     """Return whether published records keep a promise, recounted by code that made none of them.
 
     Parameters

@@ -159,7 +159,7 @@ def report(
         Progress listener and cancel switch.
     """
     from .api import measure
-    from .audit import audit_folder
+    from .audit import Verdict, audit_folder
     from .io.files import write_text_file
     from .io.ownership import REPORT
     from .io.release_data import read_certificate
@@ -175,6 +175,7 @@ def report(
     release = read_release(path, original, watch=watch)
     watch.tick("auditing", None)
     verdict = audit_folder(path)
+    assert isinstance(verdict, Verdict)  # a table in buckets was refused when it was read
     watch.tick("counting who is at risk", None)
     told = release.guarantee
     frontier: list[tuple[Figure, str]] = []

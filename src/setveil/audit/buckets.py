@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +143,32 @@ class BucketFinding:
             "fewest_possible": self.fewest_possible,
             "violations": self.violations,
         }
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the answer as names and texts."""
+        rows = "rows" if isinstance(self.guarantee, MatchingDiversity) else "buckets"
+        lines = [
+            ("buckets", f"{self.buckets:,}, the smallest of {self.smallest_bucket:,} records"),
+            ("worst share of a sensitive value", str(self.worst_share)),
+            ("fewest possible values", str(self.fewest_possible)),
+        ]
+        if self.violations:
+            lines.append((f"{rows} that break it", f"{self.violations:,}"))
+        return lines
+
+    def _head(self) -> str:
+        answer = "HOLDS" if self.holds else "DOES NOT HOLD"
+        noun = "record" if self.records == 1 else "records"
+        return f"{answer}: {self.guarantee}, {self.records:,} {noun}"
+
+    def __str__(self) -> str:
+        return "\n".join([self._head(), *(f"  {name}: {text}" for name, text in self.lines())])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self.lines()
+        )
+        return f"<p><strong>{escape(self._head())}</strong></p><table>{rows}</table>"
 
 
 def audit_buckets(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import UsageError
-from ..model.guarantees import Guarantee, LmDiversity, guarantee_from_dict
+from ..model.guarantees import BucketGuarantee, Guarantee, LmDiversity, guarantee_from_dict
 from .spelling import decode, refuse
 
 NAME = "certificate.json"
@@ -32,7 +32,7 @@ KEYS = frozenset(
 )
 NEW_KEYS = {1: frozenset[str](), 2: frozenset({"report", "terms", "evidence"})}
 """What each version of the certificate has besides; version 1 knows no report."""
-OPTIONAL_KEYS = frozenset({"date", "suppressed"})
+OPTIONAL_KEYS = frozenset({"date", "suppressed", "rules"})
 CRITERIA = frozenset({"singling_out", "linkability", "inference"})
 
 NAMES_OF_FORMAT = {
@@ -45,11 +45,12 @@ NAMES_OF_FORMAT = {
     "table": "data.csv",
 }
 DELIMITED = frozenset({"baskets", "long", "onehot", "table"})
+Promise = TypeVar("Promise", Guarantee, BucketGuarantee)
 HEX = re.compile(r"[0-9a-f]{64}")
 
 
-def read_certificate(content: bytes) -> tuple[dict[str, Any], Guarantee]:
-    """Return the certificate and the guarantee it names, or raise `DataError`.
+def read_certificate(content: bytes) -> dict[str, Any]:
+    """Return the certificate, all checked but its data and its guarantee, or raise `DataError`.
 
     Parameters
     ----------
@@ -77,19 +78,31 @@ def read_certificate(content: bytes) -> tuple[dict[str, Any], Guarantee]:
             code="certificate-spelling",
         )
     version = plain.get("certificate", 0)
-    _need(_is_int(version) and version in NEW_KEYS, "certificate must be 1 or 2")
-    _need_keys(plain, KEYS | NEW_KEYS[version], "the certificate", OPTIONAL_KEYS)
+    need(_is_int(version) and version in NEW_KEYS, "certificate must be 1 or 2")
+    need_keys(plain, KEYS | NEW_KEYS[version], "the certificate", OPTIONAL_KEYS)
     _check_head(plain)
+    need(isinstance(plain["data"], dict), "data must be an object")
+    return plain
+
+
+def check_sets(plain: Mapping[str, Any]) -> Guarantee:
+    """Return the guarantee of a certificate about records as sets, and check its data."""
     _check_data(plain["data"])
+    need("rules" not in plain, "rules belong to tables in buckets")
+    return named_guarantee(plain["guarantee"], guarantee_from_dict)
+
+
+def named_guarantee(plain: object, read: Callable[[Mapping[str, object]], Promise]) -> Promise:
+    """Return the guarantee that a certificate names, in its plain form and in no other."""
     try:
-        if not isinstance(plain["guarantee"], dict):
+        if not isinstance(plain, dict):
             raise UsageError("the guarantee is not an object.")
-        guarantee = guarantee_from_dict(plain["guarantee"])
+        guarantee = read(plain)
     except UsageError as error:
         what = error.problems[0].what
         raise refuse(f"guarantee: {what}", NAME, code="certificate-guarantee") from None
-    _need(guarantee.as_dict() == plain["guarantee"], "guarantee is not in its plain form")
-    return plain, guarantee
+    need(guarantee.as_dict() == plain, "guarantee is not in its plain form")
+    return guarantee
 
 
 def check_counts(plain: Mapping[str, Any], guarantee: Guarantee, records: int) -> None:
@@ -101,21 +114,21 @@ def check_counts(plain: Mapping[str, Any], guarantee: Guarantee, records: int) -
         right = told == records and isinstance(told, int)
     else:
         right = told == f"<{guarantee.k}"
-    _need(right, "data.records does not agree with the data")
+    need(right, "data.records does not agree with the data")
     if "suppressed" in plain:
         _check_suppressed(plain["suppressed"], guarantee)
 
 
 def _check_suppressed(suppressed: Any, guarantee: Guarantee) -> None:
     """Few items or records left out are told as a band only; many records are never left out."""
-    _need_keys(suppressed, frozenset({"items", "records"}), "suppressed")
+    need_keys(suppressed, frozenset({"items", "records"}), "suppressed")
     least = guarantee.l if isinstance(guarantee, LmDiversity) else guarantee.k
     items, records = suppressed["items"], suppressed["records"]
-    _need(
+    need(
         items == f"<{least}" or (_is_int(items) and items >= least),
         "suppressed.items must be a band or a number that is not small",
     )
-    _need(
+    need(
         records == f"<{least}" or (_is_int(records) and records == 0),
         "suppressed.records must be 0 or a band",
     )
@@ -123,88 +136,91 @@ def _check_suppressed(suppressed: Any, guarantee: Guarantee) -> None:
 
 def _check_head(plain: Mapping[str, Any]) -> None:
     tool = plain["tool"]
-    _need_keys(tool, frozenset({"name", "version"}), "tool")
-    _need(tool["name"] == "setveil", "tool.name must be setveil")
-    _need(
+    need_keys(tool, frozenset({"name", "version"}), "tool")
+    need(tool["name"] == "setveil", "tool.name must be setveil")
+    need(
         isinstance(tool["version"], str)
         and re.fullmatch(r"[0-9]+(\.[0-9]+)*([a-z]+[0-9]*)?(\.dev[0-9]+)?", tool["version"]),
         "tool.version is not a version",
     )
     for key in ("promised", "not_promised"):
         _need_sentences(plain[key], key)
-    _need(
+    need(
         isinstance(plain["method"], str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,40}", plain["method"]),
         "method is not a name",
     )
-    _need(plain["recoding"] in ("global", "local"), "recoding must be global or local")
+    need(
+        plain["recoding"] in ("global", "local", "buckets"),
+        "recoding must be global, local or buckets",
+    )
     loss = plain["loss"]
-    _need(isinstance(loss, dict), "loss must be an object")
+    need(isinstance(loss, dict), "loss must be an object")
     for name, value in loss.items():
-        _need(name in ("ncp", "lm"), "loss knows ncp and lm only")
-        _need(
+        need(name in ("ncp", "lm"), "loss knows ncp and lm only")
+        need(
             isinstance(value, int | float)
             and not isinstance(value, bool)
             and 0 <= value <= 1
             and round(value, 2) == value,
             "loss must be rounded to two digits, between 0 and 1",
         )
-    _need_keys(plain["verdict"], frozenset({"verifier", "mode", "holds"}), "verdict")
-    _need(plain["verdict"]["verifier"] == "setveil.audit", "verdict.verifier is unknown")
-    _need(plain["verdict"]["mode"] in ("exact", "cover"), "verdict.mode must be exact or cover")
-    _need(plain["verdict"]["holds"] is True, "verdict.holds must be true")
-    _need(plain["verify"] == "setveil audit <folder>", "verify is not the known command")
+    need_keys(plain["verdict"], frozenset({"verifier", "mode", "holds"}), "verdict")
+    need(plain["verdict"]["verifier"] == "setveil.audit", "verdict.verifier is unknown")
+    need(plain["verdict"]["mode"] in ("exact", "cover"), "verdict.mode must be exact or cover")
+    need(plain["verdict"]["holds"] is True, "verdict.holds must be true")
+    need(plain["verify"] == "setveil audit <folder>", "verify is not the known command")
     if "date" in plain:
         try:
             right = date.fromisoformat(plain["date"]).isoformat() == plain["date"]
         except (TypeError, ValueError):
             right = False
-        _need(right, "date is not an ISO date")
-    _need_keys(plain["hierarchy"], frozenset({"file", "sha256"}), "hierarchy")
-    _need(plain["hierarchy"]["file"] == "hierarchy.csv", "hierarchy.file must be hierarchy.csv")
-    _need_hash(plain["hierarchy"]["sha256"])
+        need(right, "date is not an ISO date")
+    need_keys(plain["hierarchy"], frozenset({"file", "sha256"}), "hierarchy")
+    need(plain["hierarchy"]["file"] == "hierarchy.csv", "hierarchy.file must be hierarchy.csv")
+    need_hash(plain["hierarchy"]["sha256"])
     if "report" in plain:
         _check_report(plain)
 
 
 def _check_report(plain: Mapping[str, Any]) -> None:
     """The report, and the words for what was done and shown; the words themselves are not judged."""
-    _need_keys(plain["report"], frozenset({"file", "sha256"}), "report")
-    _need(plain["report"]["file"] == "report.html", "report.file must be report.html")
-    _need_hash(plain["report"]["sha256"])
+    need_keys(plain["report"], frozenset({"file", "sha256"}), "report")
+    need(plain["report"]["file"] == "report.html", "report.file must be report.html")
+    need_hash(plain["report"]["sha256"])
     terms, evidence = plain["terms"], plain["evidence"]
     named = frozenset({"standard", "techniques", "privacy_model", "truthfulness"})
-    _need_keys(terms, named, "terms")
-    _need(terms["standard"] == "ISO/IEC 20889:2018", "terms.standard is unknown")
+    need_keys(terms, named, "terms")
+    need(terms["standard"] == "ISO/IEC 20889:2018", "terms.standard is unknown")
     _need_sentences(terms["techniques"], "terms.techniques")
     for key in ("privacy_model", "truthfulness"):
-        _need(isinstance(terms[key], str) and terms[key], f"terms.{key} must be a sentence")
-    _need_keys(evidence, CRITERIA, "evidence")
+        need(isinstance(terms[key], str) and terms[key], f"terms.{key} must be a sentence")
+    need_keys(evidence, CRITERIA, "evidence")
     for criterion in sorted(CRITERIA):
-        _need_keys(evidence[criterion], frozenset({"shown", "not_shown"}), f"evidence.{criterion}")
+        need_keys(evidence[criterion], frozenset({"shown", "not_shown"}), f"evidence.{criterion}")
         for key in ("shown", "not_shown"):
             _need_sentences(evidence[criterion][key], f"evidence.{criterion}.{key}")
 
 
 def _check_data(data: Any) -> None:
-    _need(isinstance(data, dict), "data must be an object")
+    need(isinstance(data, dict), "data must be an object")
     form = data.get("format")
-    _need(isinstance(form, str) and form in NAMES_OF_FORMAT, "data.format is unknown")
+    need(isinstance(form, str) and form in NAMES_OF_FORMAT, "data.format is unknown")
     keys = {"file", "format", "sha256", "records"}
     if form in DELIMITED:
         keys.add("delimiter")
     if form == "table":
         keys.add("columns")
-    _need_keys(data, frozenset(keys), "data")
+    need_keys(data, frozenset(keys), "data")
     name = NAMES_OF_FORMAT[form]
-    _need(data["file"] in (name, name + ".gz"), f"data.file must be {name} or {name}.gz")
-    _need_hash(data["sha256"])
-    _need(
+    need(data["file"] in (name, name + ".gz"), f"data.file must be {name} or {name}.gz")
+    need_hash(data["sha256"])
+    need(
         isinstance(data["records"], str) or _is_int(data["records"]),
         "data.records must be a number or a band",
     )
     if form in DELIMITED:
         delimiter = data["delimiter"]
-        _need(
+        need(
             isinstance(delimiter, str)
             and len(delimiter) == 1
             and (delimiter == "\t" or (delimiter.isascii() and delimiter.isprintable()))
@@ -216,47 +232,50 @@ def _check_data(data: Any) -> None:
 
 
 def _check_columns(columns: Any) -> None:
-    _need(isinstance(columns, list) and columns, "data.columns must be a list")
+    need(isinstance(columns, list) and columns, "data.columns must be a list")
     for column in columns:
-        _need(isinstance(column, dict), "a column must be an object")
+        need(isinstance(column, dict), "a column must be an object")
         is_set = column.get("kind") == "set"
         keys = {"name", "kind"} | ({"separator"} if is_set else set())
-        _need_keys(column, frozenset(keys), "a column")
-        _need(
+        need_keys(column, frozenset(keys), "a column")
+        need(
             column["kind"] in ("kept", "set", "unprotected"),
             "a column's kind must be kept, set or unprotected",
         )
-        _need(isinstance(column["name"], str) and column["name"], "a column needs a name")
+        need(isinstance(column["name"], str) and column["name"], "a column needs a name")
         if is_set:
             separator = column["separator"]
-            _need(
+            need(
                 isinstance(separator, str) and separator and not set(separator) & set('"\r\n\0\ufeff'),
                 "a separator must be text without quotes, line ends, NUL and byte order marks",
             )
-    _need(
+    need(
         any(column["kind"] != "unprotected" for column in columns),
         "some column must be covered by the promise",
     )
     names = [column["name"] for column in columns]
-    _need(len(set(names)) == len(names), "two columns have the same name")
+    need(len(set(names)) == len(names), "two columns have the same name")
 
 
 def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _need(condition: object, what: str) -> None:
+def need(condition: object, what: str) -> None:
+    """Raise `DataError` about the certificate unless the condition holds."""
     if not condition:
         raise refuse(what + ".", NAME, code="certificate-content")
 
 
-def _need_hash(value: object) -> None:
-    _need(isinstance(value, str) and HEX.fullmatch(value), "sha256 must be 64 hex digits")
+def need_hash(value: object) -> None:
+    """Raise `DataError` unless the value is a SHA-256 in hex digits."""
+    need(isinstance(value, str) and HEX.fullmatch(value), "sha256 must be 64 hex digits")
 
 
-def _need_keys(
+def need_keys(
     plain: object, keys: frozenset[str], where: str, optional: frozenset[str] = frozenset()
 ) -> None:
+    """Raise `DataError` unless an object has these keys, and none but these and the optional ones."""
     if not isinstance(plain, dict):
         raise refuse(f"{where} must be an object.", NAME, code="certificate-content")
     unknown = sorted(set(plain) - keys - optional)
@@ -268,7 +287,7 @@ def _need_keys(
 
 
 def _need_sentences(value: object, where: str) -> None:
-    _need(
+    need(
         isinstance(value, list) and all(isinstance(sentence, str) and sentence for sentence in value),
         f"{where} must be a list of sentences",
     )

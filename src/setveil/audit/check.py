@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 
 from ..errors import UsageError
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity
+from .bucket_reader import ReadBuckets
+from .buckets import BucketFinding, audit_buckets
 from .coherence import audit_coherence
 from .counting import WORK_LIMIT
 from .cover import audit_cover
@@ -98,7 +100,7 @@ def audit_folder(
     witnesses: int = 0,
     threads: int | None = None,
     work_limit: int = WORK_LIMIT,
-) -> Verdict:
+) -> Verdict | BucketFinding:
     """Read a release folder, check everything in it, and count.
 
     Parameters
@@ -113,6 +115,15 @@ def audit_folder(
     if mode not in MODES:
         raise UsageError(f"unknown mode {mode[:40]!r}.", "Known: exact, cover.")
     release = read_release(path)
+    if isinstance(release, ReadBuckets):
+        if guarantee is not None or mode != "exact":
+            raise UsageError(
+                "a table in buckets is judged by its own promise, and has no other reading.",
+                "Leave the guarantee and the mode out.",
+            )
+        return audit_buckets(
+            release.tables, release.guarantee, rules=release.rules, paths=release.paths
+        )
     if guarantee is not None:
         check_apart(release.hierarchy, named_labels(guarantee))
     verdict = audit_published(

@@ -12,14 +12,22 @@ import hashlib
 import os
 import stat
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, FileSystemError, ResourceLimit
 from ..model.guarantees import Coherence, Guarantee, LmDiversity
+from .bucket_reader import (
+    ReadBuckets,
+    bucket_files,
+    check_bucket_certificate,
+    is_of_buckets,
+    read_buckets,
+)
 from .certificate import NAME as CERTIFICATE
-from .certificate import check_counts, read_certificate
+from .certificate import check_counts, check_sets, read_certificate
 from .formats import LARGEST_BYTES, read_data
 from .hierarchy import NAME as HIERARCHY
 from .hierarchy import PublishedHierarchy, check_against, check_apart, read_hierarchy
@@ -48,7 +56,7 @@ class ReadRelease:
         return tuple(column["name"] for column in columns if column["kind"] == "unprotected")
 
 
-def read_release(path: str | os.PathLike[str]) -> ReadRelease:
+def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets:
     """Read a release folder and check all but the guarantee itself.
 
     Parameters
@@ -69,19 +77,14 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease:
         raise DataError(
             f"the folder has no {CERTIFICATE}.", "Give the folder of a release.", code="no-release"
         )
-    certificate, guarantee = read_certificate(
-        _read_file(folder, CERTIFICATE, largest=LARGEST_CERTIFICATE)
-    )
+    certificate = read_certificate(_read_file(folder, CERTIFICATE, largest=LARGEST_CERTIFICATE))
+    if is_of_buckets(certificate):
+        return _read_buckets(folder, certificate, names)
+    guarantee = check_sets(certificate)
     data_name = certificate["data"]["file"]
-    expected = {CERTIFICATE, HIERARCHY, data_name} | ({REPORT} if "report" in certificate else set())
-    for name in sorted(names - expected):
-        raise refuse(
-            f"the folder holds {shortened(name)}, which is no part of a release.",
-            CERTIFICATE,
-            code="spare-file",
-        )
-    for name in sorted(expected - names):
-        raise DataError(f"the folder lacks {name}.", "Publish it again.", code="missing-file")
+    _check_names(
+        names, {CERTIFICATE, HIERARCHY, data_name} | ({REPORT} if "report" in certificate else set())
+    )
     hierarchy_bytes = _read_file(folder, HIERARCHY, largest=LARGEST_BYTES)
     _need_hash(hierarchy_bytes, certificate["hierarchy"]["sha256"], HIERARCHY)
     data_bytes = _read_file(folder, data_name, largest=LARGEST_BYTES)
@@ -106,12 +109,43 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease:
             CERTIFICATE,
             code="certificate-guarantee",
         )
-    if REPORT in expected:
-        page = _read_file(folder, REPORT, largest=LARGEST_REPORT)
-        _need_hash(page, certificate["report"]["sha256"], REPORT)
+    if "report" in certificate:
         columns = (column["name"] for column in certificate["data"].get("columns", ()))
-        check_report(page, certificate, {*hierarchy.labels, *columns})
+        _check_page(folder, certificate, {*hierarchy.labels, *columns})
     return ReadRelease(published, certificate, guarantee, hierarchy)
+
+
+def _read_buckets(folder: Path, certificate: dict[str, Any], names: set[str]) -> ReadBuckets:
+    """Read the folder of a table in buckets."""
+    guarantee = check_bucket_certificate(certificate)
+    hash_of_file = bucket_files(certificate)
+    _check_names(names, {CERTIFICATE, REPORT, *hash_of_file})
+
+    def content_of(name: str) -> bytes:
+        content = _read_file(folder, name, largest=LARGEST_BYTES)
+        _need_hash(content, hash_of_file[name], name)
+        return content
+
+    found = read_buckets(certificate, guarantee, content_of)
+    _check_page(folder, certificate, found.labels)
+    return found
+
+
+def _check_names(names: set[str], expected: set[str]) -> None:
+    for name in sorted(names - expected):
+        raise refuse(
+            f"the folder holds {shortened(name)}, which is no part of a release.",
+            CERTIFICATE,
+            code="spare-file",
+        )
+    for name in sorted(expected - names):
+        raise DataError(f"the folder lacks {name}.", "Publish it again.", code="missing-file")
+
+
+def _check_page(folder: Path, certificate: dict[str, Any], labels: Collection[str]) -> None:
+    page = _read_file(folder, REPORT, largest=LARGEST_REPORT)
+    _need_hash(page, certificate["report"]["sha256"], REPORT)
+    check_report(page, certificate, labels)
 
 
 def named_labels(guarantee: Guarantee) -> frozenset[str]:

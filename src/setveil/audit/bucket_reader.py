@@ -1,0 +1,250 @@
+"""Reads the folder of a table in buckets as a stranger would: known files only, not a byte unexplained.
+
+Both parts must stand in canonical order: rows by bucket and cells, buckets by what they hold. So
+neither an order nor a bucket's number can carry a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
+
+from ..model.guarantees import BucketGuarantee, MatchingDiversity, bucket_guarantee_from_dict
+from .buckets import PublishedBuckets
+from .certificate import named_guarantee, need, need_hash, need_keys
+from .conditions import Paths, Rule
+from .hierarchy import NAME as HIERARCHY
+from .hierarchy import read_hierarchy
+from .published import shortened
+from .rules import NAME as RULES
+from .rules import read_rules
+from .spelling import decode, parse_csv, refuse
+
+QUASI, SENSITIVE, JOINED = "quasi.csv", "sensitive.csv", "data.csv"
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ReadBuckets:
+    """A folder whose every byte has been checked; only the counting is left."""
+
+    tables: PublishedBuckets
+    guarantee: BucketGuarantee
+    rules: tuple[Rule, ...]
+    paths: Paths
+    labels: frozenset[str]
+    """Everything that the report may name: values, categories, columns."""
+
+
+def is_of_buckets(certificate: Mapping[str, Any]) -> bool:
+    """Tell whether a certificate is that of a table in buckets."""
+    return certificate.get("recoding") == "buckets"
+
+
+def check_bucket_certificate(certificate: Mapping[str, Any]) -> BucketGuarantee:
+    """Return the guarantee of a certificate whose common parts were checked; raise `DataError`."""
+    guarantee = named_guarantee(certificate["guarantee"], bucket_guarantee_from_dict)
+    data = certificate["data"]
+    keys = {"file", "sha256", "format", "records", "delimiter", "columns", "bucket", "sensitive"}
+    need_keys(data, frozenset(keys), "data")
+    need(data["format"] in ("buckets", "joined"), "data.format must be buckets or joined")
+    joined = data["format"] == "joined"
+    need(data["file"] == (JOINED if joined else QUASI), "data.file is not the known one")
+    need_hash(data["sha256"])
+    need(data["delimiter"] == ",", "data.delimiter must be a comma")
+    secret = data["sensitive"]
+    need_keys(
+        secret, frozenset({"column"} if joined else {"column", "file", "sha256", "count"}), "sensitive"
+    )
+    if not joined:
+        need(secret["file"] == SENSITIVE, f"sensitive.file must be {SENSITIVE}")
+        need_hash(secret["sha256"])
+    columns = data["columns"]
+    need(isinstance(columns, list) and columns, "data.columns must be a list")
+    names = [*columns, data["bucket"], secret["column"], *([] if joined else [secret["count"]])]
+    need(
+        all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names),
+        "columns need names, each its own",
+    )
+    # The names that setveil gives, made longer only where the table has them already.
+    taken = {*columns, secret["column"]}
+    added = [(data["bucket"], "bucket")] + ([] if joined else [(secret["count"], "count")])
+    for given, usual in added:
+        name = usual
+        while name in taken:
+            name += "_"
+        need(given == name, f"the added column must be named {name}")
+    matching = isinstance(guarantee, MatchingDiversity)
+    need(("rules" in certificate) == matching, "rules belong to matching diversity, and to it alone")
+    if matching:
+        need_keys(certificate["rules"], frozenset({"file", "sha256"}), "rules")
+        need(certificate["rules"]["file"] == RULES, f"rules.file must be {RULES}")
+        need_hash(certificate["rules"]["sha256"])
+    need(certificate["loss"] == {}, "loss must be empty: nothing is generalized")
+    need("suppressed" not in certificate, "nothing is suppressed in buckets")
+    return guarantee
+
+
+def bucket_files(certificate: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files that the certificate names beside its report, with their hashes."""
+    data = certificate["data"]
+    parts = [data, certificate["hierarchy"]]
+    if "file" in data["sensitive"]:
+        parts.append(data["sensitive"])
+    if "rules" in certificate:
+        parts.append(certificate["rules"])
+    return {part["file"]: part["sha256"] for part in parts}
+
+
+def read_buckets(
+    certificate: Mapping[str, Any], guarantee: BucketGuarantee, content_of: Callable[[str], bytes]
+) -> ReadBuckets:
+    """Return the tables, rules and hierarchies; `DataError` where a file is not as it must be.
+
+    Parameters
+    ----------
+    certificate
+        The certificate, checked.
+    guarantee
+        What it promises.
+    content_of
+        Gives the bytes of a file, whose hash has been checked.
+    """
+    data = certificate["data"]
+    columns: list[str] = data["columns"]
+    if data["format"] == "joined":
+        rows, secrets = _read_joined(content_of(JOINED), data)
+    else:
+        rows = _read_table(content_of(QUASI), [*columns, data["bucket"]], QUASI)
+        header = [data["bucket"], data["sensitive"]["column"], data["sensitive"]["count"]]
+        secrets = _read_counts(_read_table(content_of(SENSITIVE), header, SENSITIVE))
+    buckets = _numbers([row[-1] for row, _ in rows], data["file"], rows)
+    cells = [row[:-1] for row, _ in rows]
+    _check_order(cells, buckets, secrets, data["file"])
+    tables = PublishedBuckets.of(
+        {name: [row[place] for row in cells] for place, name in enumerate(columns)}, buckets, secrets
+    )
+    need(data["records"] == len(rows) and isinstance(data["records"], int), "data.records is wrong")
+    paths = _paths(content_of(HIERARCHY), columns, cells)
+    rules: tuple[Rule, ...] = ()
+    if isinstance(guarantee, MatchingDiversity):
+        rules = read_rules(content_of(RULES), columns, data["sensitive"]["column"])
+    steps = (step for by_value in paths.values() for path in by_value.values() for step in path)
+    labels = {*columns, data["sensitive"]["column"], *steps, *(value for _, value, _ in secrets)}
+    return ReadBuckets(tables, guarantee, rules, paths, frozenset(labels))
+
+
+def _read_table(content: bytes, header: Sequence[str], file: str) -> list[tuple[Row, int]]:
+    """Return the rows below the header, each with its line."""
+    found, lines = parse_csv(decode(content, file), ",", file)
+    if not found or found[0] != list(header):
+        raise refuse("the header does not name the columns.", file, 1, code="header")
+    for row, line in zip(found[1:], lines[1:], strict=True):
+        if len(row) != len(header):
+            what = f"{len(row)} cells where {len(header)} belong."
+            raise refuse(what, file, line, code="ragged-row")
+        if "" in row:
+            raise refuse("a cell is empty.", file, line, code="empty-label")
+    if len(found) == 1:
+        raise refuse("the file holds no records.", file, code="no-records")
+    return [(tuple(row), line) for row, line in zip(found[1:], lines[1:], strict=True)]
+
+
+def _read_joined(
+    content: bytes, data: Mapping[str, Any]
+) -> tuple[list[tuple[Row, int]], list[tuple[int, str, int]]]:
+    header = [*data["columns"], data["bucket"], data["sensitive"]["column"]]
+    rows = _read_table(content, header, JOINED)
+    numbers = _numbers([row[-2] for row, _ in rows], JOINED, rows)
+    counted: list[tuple[int, str, int]] = []
+    for bucket, inside in groupby(zip(numbers, rows, strict=True), key=lambda pair: pair[0]):
+        values = [row[-1] for _, (row, _) in inside]
+        if values != sorted(values):
+            raise refuse("a bucket's values are not sorted.", JOINED, code="row-order")
+        counted += [(bucket, value, len(list(same))) for value, same in groupby(values)]
+    return [(row[:-1], line) for row, line in rows], counted
+
+
+def _read_counts(rows: list[tuple[Row, int]]) -> list[tuple[int, str, int]]:
+    buckets = _numbers([row[0] for row, _ in rows], SENSITIVE, rows)
+    found: list[tuple[int, str, int]] = []
+    for bucket, (row, line) in zip(buckets, rows, strict=True):
+        if not _is_plain(row[2]):
+            raise refuse("a count is not a plain number above 0.", SENSITIVE, line, code="count")
+        found.append((bucket, row[1], int(row[2])))
+    for (before, after), (_, line) in zip(pairwise(found), rows[1:], strict=True):
+        if before[:2] >= after[:2]:
+            raise refuse("the rows are not in canonical order.", SENSITIVE, line, code="row-order")
+    return found
+
+
+def _numbers(texts: Sequence[str], file: str, rows: Sequence[tuple[Row, int]]) -> list[int]:
+    """Return bucket numbers from 0: the texts must count 1, 1, 2, ... without a gap."""
+    numbers: list[int] = []
+    highest = 0
+    for text, (_, line) in zip(texts, rows, strict=True):
+        if text == str(highest + 1):
+            highest += 1
+        elif text != str(highest) or not highest:
+            raise refuse("buckets are not numbered 1, 2, 3 in order.", file, line, code="bucket-number")
+        numbers.append(highest - 1)
+    return numbers
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isdigit() and not text.startswith("0") and len(text) < 16
+
+
+def _check_order(
+    cells: Sequence[Row],
+    buckets: Sequence[int],
+    secrets: Sequence[tuple[int, str, int]],
+    file: str,
+) -> None:
+    """Refuse rows and buckets that are not in the order of what they hold."""
+    rows_of: list[list[Row]] = [[] for _ in range(buckets[-1] + 1 if buckets else 0)]
+    for row, bucket in zip(cells, buckets, strict=True):
+        rows_of[bucket].append(row)
+    values_of: list[list[str]] = [[] for _ in rows_of]
+    for bucket, value, count in secrets:
+        if bucket < len(values_of) and count <= len(cells):
+            values_of[bucket] += [value] * count
+    for number, rows in enumerate(rows_of, 1):
+        if rows != sorted(rows):
+            what = f"the rows of bucket {number} are not in canonical order."
+            raise refuse(what, file, code="row-order")
+    held = list(zip(rows_of, values_of, strict=True))
+    for number, (before, after) in enumerate(pairwise(held), 2):
+        if before > after:
+            what = f"bucket {number} does not come after the one before by what it holds."
+            raise refuse(what, file, code="row-order")
+
+
+def _paths(content: bytes, columns: Sequence[str], cells: Sequence[Row]) -> Paths:
+    """Return the path of each value of each column; `DataError` where values and paths differ."""
+    hierarchy = read_hierarchy(content)
+    paths: dict[str, dict[str, tuple[str, ...]]] = {}
+    left = set(hierarchy.path_of_label)
+    for place, name in enumerate(columns):
+        prefix = f"{name}="
+        paths[name] = {}
+        for value in sorted({row[place] for row in cells}):
+            label = prefix + value
+            path = hierarchy.path_of_label.get(label)
+            if path is None:
+                raise refuse(
+                    f"the published value {shortened(label)} has no row.",
+                    HIERARCHY,
+                    code="published-hierarchy",
+                )
+            if not all(step.startswith(prefix) for step in path):
+                what = f"the path of {shortened(label)} leaves its column."
+                raise refuse(what, HIERARCHY, code="published-hierarchy")
+            left.discard(label)
+            paths[name][value] = tuple(step.removeprefix(prefix) for step in path)
+    if left:
+        what = f"{shortened(min(left))} has a row but is not published."
+        raise refuse(what, HIERARCHY, code="published-hierarchy")
+    return paths
