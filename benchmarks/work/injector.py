@@ -125,7 +125,9 @@ def run(context: Context) -> Report:
     vulnerable = sum(float(row["Injector vulnerable"]) for row in attacks.values())
     bars: list[Bar] = [
         is_true("Injector leaves no vulnerable tuple", vulnerable == 0, quick=context.quick),
-        is_true("every bucketing holds by the audit", held, quick=context.quick),
+        is_true(
+            "the buckets of every run at the default point hold by the audit", held, quick=context.quick
+        ),
         at_most(
             f"Adult, l={default[0]}: rules, buckets, audit",
             speed[default]["rules"] + speed[default]["Injector"] + audited,
