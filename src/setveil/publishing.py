@@ -7,19 +7,21 @@ them there as they lie on the disk, and only what it confirms is renamed into pl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import DataError, HierarchyError, InternalError, UsageError
-from .model.guarantees import Coherence, Guarantee, LmDiversity
+from .model.guarantees import BucketGuarantee, Coherence, Guarantee, LmDiversity
 from .model.layout import FORMATS, Layout
 from .progress import Watch
+from .release.bucket_release import BucketRelease
 from .release.release import Release
 
 if TYPE_CHECKING:
+    from .audit.buckets import BucketFinding
     from .audit.verdict import Verdict
     from .report.figure import Figure
     from .report.frontier import Sweep
@@ -34,7 +36,7 @@ class Publication:
 
     path: Path
     private: Path
-    verdict: Verdict
+    verdict: Verdict | BucketFinding
     layout: Layout
     notices: tuple[str, ...] = ()
 
@@ -43,7 +45,7 @@ class Publication:
 
 
 def publish(
-    release: Release,
+    release: Release | BucketRelease,
     path: StrPath,
     *,
     force: bool = False,
@@ -62,13 +64,20 @@ def publish(
     force
         Replace a release that is there.
     format
-        One of the formats of `model.layout`; by default the one the data came in.
+        One of the formats of `model.layout`; by default the one the data came in. For a table in
+        buckets: "buckets" (two tables) or "joined" (one).
     csv_safe
         Write no CSV data file with labels that a spreadsheet would run as formulas: JSON lines
         instead, or an error where the format is given.
     placed
         Called with the folder as soon as it is there to stay: an interrupt after that comes too late.
     """
+    if isinstance(release, BucketRelease):
+        from .table_publishing import publish_table
+
+        return publish_table(
+            release, path, force=force, format=format, csv_safe=csv_safe, placed=placed
+        )
     from .audit import audit_folder
     from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING, REPORT
     from .io.releases import Staging, check_destination, hierarchy_document, json_document
@@ -88,7 +97,7 @@ def publish(
     check_environment()
     layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
     published = published_paths(release)
-    _refuse_labels(published)
+    refuse_labels(published)
     if csv_safe:
         format_notices += _told_of_formulas(published)
     notices = (*release.notices, *format_notices, *check_destination(path, force=force))
@@ -111,7 +120,7 @@ def publish(
         report_sha256 = staging.write(REPORT, lambda file: file.write(report))
         public = json_document(with_report(told, file=REPORT, sha256=report_sha256))
         certificate_sha256 = staging.write(CERTIFICATE, lambda file: file.write(public))
-        verdict = _judged(lambda: audit_folder(staging.public), release.guarantee)
+        verdict = judged(lambda: audit_folder(staging.public), release.guarantee)
         account = private_audit(
             release,
             certificate_sha256=certificate_sha256,
@@ -242,10 +251,10 @@ def _risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | 
     return curve_before(release.rows, release.hierarchy, release.guarantee, budget=budget)
 
 
-def _judged(ask: Any, guarantee: Guarantee) -> Verdict:
+def judged(ask: Callable[[], Any], guarantee: Guarantee | BucketGuarantee) -> Any:
     """Return the audit's yes; anything else about our own folder is a bug of ours."""
     try:
-        verdict: Verdict = ask()
+        verdict = ask()
     except DataError as error:
         raise InternalError(
             f"a bug in setveil: its audit cannot accept what it wrote ({error.problems[0].what})",
@@ -261,7 +270,7 @@ def _judged(ask: Any, guarantee: Guarantee) -> Verdict:
     return verdict
 
 
-def _promises(audited: Guarantee, asked: Guarantee) -> bool:
+def _promises(audited: Guarantee | BucketGuarantee, asked: Guarantee | BucketGuarantee) -> bool:
     """Tell whether what was audited is what was asked; suppressed sensitive items are not named."""
     if isinstance(audited, LmDiversity) and isinstance(asked, LmDiversity):
         return (audited.l, audited.m) == (asked.l, asked.m) and audited.sensitive <= asked.sensitive
@@ -351,7 +360,7 @@ def publishing_layout(
     return fallback, (f"published as JSON lines{labelled}: {what}",)
 
 
-def _refuse_labels(paths: list[tuple[str, ...]]) -> None:
+def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:
     """Refuse categories that no file can hold; those of a hierarchy made in Python may be such."""
     from .io.draft import label_fault
 

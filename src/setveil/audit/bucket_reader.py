@@ -133,6 +133,7 @@ def read_buckets(
         rules = read_rules(content_of(RULES), columns, data["sensitive"]["column"])
     steps = (step for by_value in paths.values() for path in by_value.values() for step in path)
     labels = {*columns, data["sensitive"]["column"], *steps, *(value for _, value, _ in secrets)}
+    labels |= {label for conditions, value in rules for label in (value, *dict(conditions).values())}
     return ReadBuckets(tables, guarantee, rules, paths, frozenset(labels))
 
 

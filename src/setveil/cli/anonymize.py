@@ -11,6 +11,7 @@ import typer
 
 from ..errors import UsageError
 from . import screen, standing
+from .anonymize_table import BUCKETS, anonymize_table
 from .flags import GUARANTEE, NOTICES, READING, TABLE, Flag, method_flags, taking
 from .inputs import (
     COST,
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from ..publishing import Publication
     from ..release.release import Release
 
-EXAMPLE = "Example: setveil anonymize baskets.csv --hierarchy products.csv -k 5 -m 2 -o release"
+EXAMPLE = (
+    "Examples: setveil anonymize baskets.csv --hierarchy products.csv -k 5 -m 2 -o release    "
+    "setveil anonymize patients.csv --quasi zip,age,sex --sensitive disease --l 3 -o release"
+)
 
 RUN = (
     METHOD,
@@ -53,7 +57,8 @@ OUTPUT = (
     Flag(
         "format",
         str | None,
-        "baskets, long, onehot, fimi, jsonl or parquet; for a table: table or jsonl",
+        "baskets, long, onehot, fimi, jsonl or parquet; for a table: table or jsonl; for buckets: "
+        "buckets (two tables) or joined (one)",
         panel="Output",
     ),
     Flag(
@@ -75,12 +80,27 @@ OUTPUT = (
 )
 
 
-@taking(GUARANTEE, HIERARCHY, RUN, OUTPUT, READING, NOTICES, TABLE, method_flags())
+FLAGS = (GUARANTEE, HIERARCHY, RUN, OUTPUT, READING, NOTICES, TABLE, BUCKETS, method_flags())
+
+
+@taking(*FLAGS)
 def anonymize(
     data: str = typer.Argument(help="The file to anonymize; - is standard input.", metavar="DATA"),
     **given: Any,
 ) -> None:
-    """Make a release of set-valued data that keeps a promise, and prove it on the bytes written."""
+    """Make a release of data that keeps a promise, and prove it on the bytes written.
+
+    Records are sets of items. A table with one sensitive column is put into buckets instead, where
+    --quasi names the other columns.
+    """
+    if given["quasi"]:
+        anonymize_table(data, given, [flag for group in FLAGS for flag in group])
+        return
+    for flag in BUCKETS:
+        if given[flag.name] not in (None, []):
+            raise UsageError(
+                f"{flag.spelled[0]} goes with --quasi.", "Name the columns, or leave it out."
+            )
     plan = planned(data, given)
     prepared = read_and_bind(plan)
     if given["dry_run"]:
@@ -217,7 +237,7 @@ def files(publication: Publication) -> list[str]:
 def summary(release: Release, publication: Publication) -> str:
     """Return what was kept, lost and guaranteed, and where it lies."""
     lines = [line for line in str(release).split("\n")[1:] if not line.startswith("  note ")]
-    smallest = publication.verdict.smallest_support
+    smallest = publication.verdict.as_dict()["smallest_support"]
     audited = "the written bytes keep the promise"
     if smallest is not None:
         audited += f"; smallest support {smallest:,}"
@@ -231,7 +251,7 @@ def summary(release: Release, publication: Publication) -> str:
 
 def as_plain(release: Release, publication: Publication) -> dict[str, Any]:
     """Return the result for --json; stdout is the holder's, so figures are exact here."""
-    verdict = publication.verdict
+    verdict: Any = publication.verdict
     return {
         "method": release.method,
         "guarantee": release.guarantee.as_dict(),

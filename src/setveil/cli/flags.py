@@ -16,7 +16,7 @@ import typer
 
 from ..errors import UsageError
 from ..model.guarantees import LARGEST
-from ..registry import METHODS
+from ..registry import ALL_METHODS
 
 READING_PANEL, TABLE_PANEL, GUARANTEE_PANEL = "Reading", "Tables", "Guarantee"
 METHOD_PANEL = "Options of methods"
@@ -124,7 +124,7 @@ GUARANTEE = tuple(
         (
             "model",
             Text,
-            "km, k, lm or coherence; follows from the method and options",
+            "km, k, lm or coherence; l or matching for a table; follows from method and options",
             ("--guarantee",),
             None,
             None,
@@ -159,7 +159,7 @@ def method_flags() -> tuple[Flag, ...]:
     """Return a flag for every option that some method declares."""
     methods_by_option: dict[str, list[str]] = {}
     option_by_name = {}
-    for record in METHODS:
+    for record in ALL_METHODS:
         for option in record.options:
             methods_by_option.setdefault(option.name, []).append(record.key)
             option_by_name[option.name] = option
@@ -241,7 +241,7 @@ def listed(text: str | None) -> list[str]:
 
 def method_options(given: Mapping[str, Any]) -> dict[str, object]:
     """Return the options of methods that were given, in their own types; the method checks them."""
-    types = {option.name: option.type for record in METHODS for option in record.options}
+    types = {option.name: option.type for record in ALL_METHODS for option in record.options}
     chosen: dict[str, object] = {}
     for name, value in picked(given, method_flags()).items():
         if types[name] is int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..registry import METHODS
+from ..registry import ALL_METHODS
 from . import anonymize as verb
 from .flags import GUARANTEE, READING, TABLE, Flag, method_flags
 from .inputs import HIERARCHY
@@ -40,7 +40,9 @@ def job_keys() -> list[Key]:
     from ..job_file import Key
 
     kinds: Mapping[Any, str] = {bool: "switch", bool | None: "switch", list[str] | None: "texts"}
-    counted = {option.name for record in METHODS for option in record.options if option.type is not str}
+    counted = {
+        option.name for record in ALL_METHODS for option in record.options if option.type is not str
+    }
     return [
         Key("data", path="file"),
         *(

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from ..registry import METHODS, MethodRecord, method
+from ..registry import ALL_METHODS, MethodRecord, method
 from . import screen
 
 EXAMPLE = "Example: setveil methods optimal"
@@ -23,7 +23,7 @@ def methods(
         record = method(key)
         screen.result(_page(record), _plain(record), as_json=as_json)
     elif as_json:
-        screen.print_json({"methods": [_plain(record) for record in METHODS]})
+        screen.print_json({"methods": [_plain(record) for record in ALL_METHODS]})
     else:
         screen.table(
             "Methods",
@@ -36,7 +36,7 @@ def methods(
                     record.recoding,
                     "proven" if record.exact else "no",
                 )
-                for record in METHODS
+                for record in ALL_METHODS
             ],
         )
 

@@ -100,7 +100,14 @@ def model_of(given: Mapping[str, Any], method_key: str | None) -> str:
         return "lm"
     if any(given.get(name) for name in ("h", "p", "private")):
         return "coherence"
-    return method(method_key).guarantees[0] if method_key is not None else "km"
+    model = method(method_key).guarantees[0] if method_key is not None else "km"
+    if model not in MODELS:
+        raise UsageError(
+            f"the method {method_key!r} is for tables with a sensitive column.",
+            "Name its columns: --quasi age,sex --sensitive disease.",
+            code="guarantee-method",
+        )
+    return model
 
 
 def guarantee_of(

@@ -20,7 +20,8 @@ CERTIFICATE, HIERARCHY, REPORT, AUDIT, RECODING = (
     "audit.json",
     "recoding.json",
 )
-_MOST_FILES = 4
+RULES, BUCKETS = "rules.csv", "buckets.json"
+_MOST_FILES = 6
 _DATA_FILE = re.compile(r"data\.(csv|dat|jsonl|parquet)(\.gz)?")
 _LARGEST_DOCUMENT = 64 << 20
 
@@ -34,6 +35,10 @@ def is_release(folder: Path) -> bool:
     tool, data = document.get("tool"), document.get("data")
     if not isinstance(tool, dict) or not isinstance(data, dict):
         return False
+    if document.get("recoding") == "buckets":
+        parts = {"quasi.csv", "sensitive.csv"} if data.get("format") == "buckets" else {"data.csv"}
+        known = {CERTIFICATE, HIERARCHY, REPORT} | parts | ({RULES} if "rules" in document else set())
+        return names == known and tool.get("name") == "setveil"
     # The first version of the certificate knew no report.
     known = {CERTIFICATE, HIERARCHY} | ({REPORT} if "report" in document else set())
     if not known < names or len(names) != len(known) + 1:
@@ -50,7 +55,8 @@ def is_release(folder: Path) -> bool:
 def is_private_twin(folder: Path) -> bool:
     """Tell whether a folder holds the private documents of a release and nothing else."""
     # Those of the first version had two files.
-    if _regular_names(folder) not in ({AUDIT, HIERARCHY, RECODING, REPORT}, {AUDIT, RECODING}):
+    of_sets, of_buckets = {AUDIT, HIERARCHY, RECODING, REPORT}, {AUDIT, BUCKETS, REPORT}
+    if _regular_names(folder) not in (of_sets, of_buckets, {AUDIT, RECODING}):
         return False
     return isinstance(_object(folder / AUDIT).get("certificate_sha256"), str)
 

@@ -59,8 +59,7 @@ class BucketRelease:
             ("hidden", f"whose {self.data.sensitive} is whose inside a bucket"),
             (
                 "buckets",
-                f"{len(sizes):,}, of {int(sizes.min(initial=0)):,} to "
-                f"{int(sizes.max(initial=0)):,} records",
+                f"{len(sizes):,}, of {int(sizes.min()):,} to {int(sizes.max()):,} records",
             ),
         ]
         if self.rules:

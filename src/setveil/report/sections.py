@@ -72,6 +72,10 @@ def guarantee_name(plain: Mapping[str, Any]) -> Html:
             return join((str(plain["l"]), element("sup", str(plain["m"])), "-diversity"))
         case "coherence":
             return text(f"({plain['h']} %, {plain['k']}, {plain['p']})-coherence")
+        case "l":
+            return text(f"{plain['l']}-diversity of buckets")
+        case "matching":
+            return text(f"matching {plain['l']}-diversity")
     return text(str(plain["model"]))
 
 
@@ -210,7 +214,7 @@ def making(certificate: Certificate) -> Html:
     pairs: list[tuple[Content, Content]] = [
         (
             "Method",
-            join((element("code", certificate["method"]), f", {certificate['recoding']} recoding")),
+            join((element("code", certificate["method"]), _RECODINGS[certificate["recoding"]])),
         ),
         ("Techniques", listed(terms["techniques"])),
         ("Privacy model", terms["privacy_model"]),
@@ -232,6 +236,7 @@ def making(certificate: Certificate) -> Html:
     return section("making", "How it was made", *parts)
 
 
+_RECODINGS = {"global": ", global recoding", "local": ", local recoding", "buckets": ", in buckets"}
 MOST_COLUMNS = 40
 _KINDS = {
     "kept": "one value, covered by the promise",
@@ -240,9 +245,13 @@ _KINDS = {
 }
 
 
-def _columns(columns: list[dict[str, str]]) -> Html:
+def _columns(columns: list[dict[str, str] | str]) -> Html:
     rows: list[tuple[Content, Content]] = [
-        (label(column["name"]), _KINDS[column["kind"]]) for column in columns[:MOST_COLUMNS]
+        # Of a table in buckets the names alone are told.
+        (label(column), "published as it is")
+        if isinstance(column, str)
+        else (label(column["name"]), _KINDS[column["kind"]])
+        for column in columns[:MOST_COLUMNS]
     ]
     if len(columns) > MOST_COLUMNS:
         rows.append((f"and {len(columns) - MOST_COLUMNS:,} more", ""))

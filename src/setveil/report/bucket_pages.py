@@ -1,0 +1,245 @@
+"""The two reports of a table in buckets: what anybody may read, and what only its holder may.
+
+The public page is made of the certificate and the published tables alone, so two inputs that lead to
+the same release give the same page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..model.rules import NegativeRule
+from ..release.bucket_release import BucketRelease
+from ..release.bucket_tables import BucketTables
+from ..risk.background import BackgroundAttack
+from ..risk.definetti import DeFinettiAttack
+from .html import (
+    Content,
+    Html,
+    bar,
+    element,
+    join,
+    label,
+    listed,
+    page,
+    section,
+    table,
+    terms_and_meanings,
+)
+from .sections import (
+    Certificate,
+    counted,
+    footer,
+    guarantee_name,
+    making,
+    plain_name,
+    promises,
+    questions,
+    tile,
+    verdict,
+    verification,
+)
+
+MOST_VALUES, MOST_RULES, MOST_SIZES = 40, 40, 12
+
+
+def public_bucket_report(
+    certificate: Certificate, tables: BucketTables, rules: Sequence[NegativeRule]
+) -> bytes:
+    """Return the page ``report.html`` of a release folder.
+
+    Parameters
+    ----------
+    certificate
+        The certificate, which need not name the report yet.
+    tables
+        The published tables.
+    rules
+        The published rules.
+    """
+    return page(
+        f"Release report: {plain_name(certificate['guarantee'])}",
+        _head(certificate, tables),
+        element(
+            "main",
+            promises(certificate),
+            buckets(tables),
+            values(tables),
+            known(rules),
+            questions(certificate),
+            making(certificate),
+            verification(certificate),
+        ),
+        footer(certificate),
+    )
+
+
+def private_bucket_report(
+    release: BucketRelease,
+    certificate: Certificate,
+    *,
+    notices: Sequence[str],
+    background: BackgroundAttack | None,
+    learning: DeFinettiAttack | None,
+) -> bytes:
+    """Return the page for the holder of the data alone.
+
+    Parameters
+    ----------
+    release, certificate
+        What is published, and its certificate.
+    notices
+        What was told during the run.
+    background
+        What whoever knows the rules learns.
+    learning
+        How well the values are guessed from all buckets together.
+    """
+    facts: list[tuple[Content, Content]] = [
+        ("Method", element("code", release.method)),
+        ("Time", f"{release.seconds:.2f} s"),
+        *((name.replace("_", " "), str(value)) for name, value in release.options.items()),
+        *((name, str(value)) for name, value in release.figures.items()),
+    ]
+    return page(
+        f"Private: release report, {plain_name(certificate['guarantee'])}",
+        element(
+            "div",
+            element("strong", "Personal data. "),
+            "This page tells about the original records. Keep it as safe as those, and never publish "
+            "it.",
+            class_="warning",
+        ),
+        _head(certificate, release.tables),
+        element(
+            "main",
+            promises(certificate),
+            attacks(background, learning),
+            buckets(release.tables),
+            values(release.tables),
+            known(release.rules),
+            section("run", "How it was made", terms_and_meanings(facts)),
+            section("notices", "Notices", listed(notices) if notices else element("p", "None.")),
+            questions(certificate),
+            verification(certificate),
+        ),
+        footer(certificate),
+        private=True,
+    )
+
+
+def _head(certificate: Certificate, tables: BucketTables) -> Html:
+    sizes = np.bincount(tables.bucket_of_row)
+    tiles = [
+        tile(f"{len(tables.bucket_of_row):,}", "records"),
+        tile(f"{len(sizes):,}", "bucket" if len(sizes) == 1 else "buckets"),
+        tile(f"{int(sizes.min())}", "records in the smallest"),
+        tile(f"{len(np.unique(tables.value_of_count)):,}", "sensitive values"),
+    ]
+    return element(
+        "header",
+        element("p", "setveil · report of a release", class_="kind"),
+        element("h1", guarantee_name(certificate["guarantee"]), ", verified"),
+        element("p", certificate["promised"][-1], class_="lead"),
+        element("div", *tiles, class_="tiles"),
+        verdict(certificate),
+        class_="top",
+    )
+
+
+def buckets(tables: BucketTables) -> Html:
+    """Return how large the buckets are."""
+    sizes: Mapping[int, int] = Counter(np.bincount(tables.bucket_of_row).tolist())
+    most = max(sizes.values())
+    shown = sorted(sizes.items())
+    rows: list[tuple[Content, Content, Content]] = [
+        (str(size), f"{number:,}", bar(number / most)) for size, number in shown[:MOST_SIZES]
+    ]
+    if len(shown) > MOST_SIZES:
+        left = shown[MOST_SIZES:]
+        rows.append((f"{left[0][0]} to {left[-1][0]}", f"{sum(number for _, number in left):,}", ""))
+    return section(
+        "buckets",
+        "The buckets",
+        element(
+            "p",
+            "Inside a bucket it is told which people are in it and which sensitive values, but not "
+            "whose is whose. Larger buckets hide more and tell less.",
+        ),
+        table(("#records in a bucket", "#buckets", ""), rows, caption="Buckets by their size"),
+    )
+
+
+def values(tables: BucketTables) -> Html:
+    """Return how often each sensitive value is in the whole release; it is published in full."""
+    total = np.bincount(tables.value_of_count, weights=tables.counts).astype(np.int64)
+    order = np.argsort(-total, kind="stable").tolist()
+    records = len(tables.bucket_of_row)
+    rows: list[tuple[Content, Content, Content]] = [
+        (label(tables.data.values[value]), f"{int(total[value]):,}", bar(int(total[value]) / records))
+        for value in order[:MOST_VALUES]
+    ]
+    if len(order) > MOST_VALUES:
+        rows.append((f"and {len(order) - MOST_VALUES:,} more", "", ""))
+    return section(
+        "values",
+        "The sensitive values",
+        element("p", "Every value is published as often as it occurs."),
+        table(("value", "#records", ""), rows, caption="Sensitive values, the most frequent first"),
+    )
+
+
+def known(rules: Sequence[NegativeRule]) -> Html:
+    """Return the rules that the promise reckons with."""
+    if not rules:
+        return Html("")
+    shown = sorted(rules)[:MOST_RULES]
+    return section(
+        "rules",
+        "What an attacker is assumed to know",
+        element(
+            "p",
+            f"{counted(len(rules), 'rule')}, all of them in ",
+            element("code", "rules.csv"),
+            ". The promise holds against whoever knows them, and says nothing about other knowledge.",
+        ),
+        table(
+            ("whoever has", "does not have"),
+            [(_conditions(rule), label(rule.value)) for rule in shown],
+            caption="All rules" if len(shown) == len(rules) else f"The first {len(shown)} rules",
+        ),
+    )
+
+
+def _conditions(rule: NegativeRule) -> Html:
+    met = (join((label(name), " = ", label(value))) for name, value in rule.conditions)
+    return join(met, " and ")
+
+
+def attacks(background: BackgroundAttack | None, learning: DeFinettiAttack | None) -> Html:
+    """Return what two attacks find; for the holder alone, since they look at the true values."""
+    parts: list[Content] = []
+    if background is not None:
+        parts += [
+            element("h3", "By the rules"),
+            element(
+                "p",
+                f"{counted(background.vulnerable, 'record')} of {background.tuples:,} with fewer than "
+                f"{background.l} possible values; the fewest are {background.fewest}.",
+            ),
+        ]
+    if learning is not None:
+        parts += [
+            element("h3", "By learning from all buckets (deFinetti)"),
+            element(
+                "p",
+                f"{float(learning.accuracy):.1%} of the sensitive values are guessed. Naming the most "
+                f"frequent value of each bucket would guess {float(learning.baseline):.1%}. No promise "
+                "about buckets covers this attack: where the first number is well above the second, "
+                "think again about what the columns tell.",
+            ),
+        ]
+    return section("attacks", "What attacks find", *parts) if parts else Html("")
