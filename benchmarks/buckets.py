@@ -164,7 +164,7 @@ def _if_feasible(work: Callable[[], Any]) -> tuple[Any, float | None]:
 
 
 def audit_all(bench: Bench, default: Point) -> tuple[float, bool]:
-    """Return the seconds of an audit at the default point, and whether the buckets of all runs there hold."""
+    """Return the seconds of an audit at the default point, and whether all runs there hold."""
     from setveil.audit.buckets import PublishedBuckets, audit_buckets
     from setveil.model.guarantees import LDiversity, MatchingDiversity
 
