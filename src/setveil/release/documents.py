@@ -36,20 +36,33 @@ PERSONAL = (
 )
 
 
-def _sets_of(most: int, kind: str) -> str:
-    """Return how the sets of up to `most` labels of a kind are told of, one by one.
+def _supported(most: int, kind: str, k: int) -> str:
+    """Return the promise that every set of up to `most` labels of a kind is in 0 or k records.
 
-    >>> _sets_of(1, "published"), _sets_of(3, "published")
-    ('Every published label', 'Every set of 1 to 3 published labels')
+    >>> _supported(1, "published", 5)
+    'Every published label is in at least 5 records.'
+    >>> _supported(3, "published", 5)
+    'Every set of 1 to 3 published labels is in no record or in at least 5.'
     """
-    return f"Every {kind} label" if most == 1 else f"Every set of 1 to {most} {kind} labels"
+    if most == 1:
+        return f"Every {kind} label is in at least {k} records."
+    return f"Every set of 1 to {most} {kind} labels is in no record or in at least {k}."
+
+
+def _counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> _counted(1, "item"), _counted(2, "item")
+    ('1 item', '2 items')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def promised(guarantee: Guarantee) -> list[str]:
     """Return what the guarantee promises, in plain words."""
     match guarantee:
         case KmAnonymity(k=k, m=m, negative=negative):
-            known = f"at most {m} {'thing' if m == 1 else 'things'} about a person's record"
+            known = f"at most {_counted(m, 'thing')} about a person's record"
             if negative:
                 return [
                     f"Every combination of 1 to {m} published labels, each known to be in a record or "
@@ -58,7 +71,7 @@ def promised(guarantee: Guarantee) -> list[str]:
                     f"than {k} records.",
                 ]
             return [
-                f"{_sets_of(m, 'published')} is in no record or in at least {k}.",
+                _supported(m, "published", k),
                 f"Whoever knows {known}, each an item in it, cannot single out fewer than {k} records.",
             ]
         case KAnonymity(k=k):
@@ -70,15 +83,17 @@ def promised(guarantee: Guarantee) -> list[str]:
             return [
                 f"Among the records that hold any given set of 1 to {m} published labels that are not "
                 f"sensitive, each sensitive label is in at most one of {l}.",
-                f"Whoever knows at most {m} items that are not sensitive links a person to a sensitive "
-                f"item with a share of at most 1/{l}.",
+                f"Whoever knows at most {_counted(m, 'item')} not named as sensitive links a person to "
+                f"a sensitive item with a share of at most 1/{l}.",
             ]
         case Coherence(h=h, k=k, p=p):
             return [
-                f"{_sets_of(p, 'published public')} is in no record or in at least {k}.",
-                f"Among the records with such a set, each private label is in at most {h} percent.",
-                f"Whoever knows at most {p} public items of a record cannot single out fewer than {k} "
-                f"records, nor link a person to a private item with a share above {h} percent.",
+                _supported(p, "published public", k),
+                f"Among the records with such a {'label' if p == 1 else 'set'}, each private label is "
+                f"in at most {h} percent.",
+                f"Whoever knows at most {_counted(p, 'public item')} of a record cannot single out "
+                f"fewer than {k} records, nor link a person to a private item with a share above {h} "
+                "percent.",
             ]
 
 
@@ -100,21 +115,21 @@ def not_promised(guarantee: Guarantee, unprotected: Sequence[str] = ()) -> list[
         )
     if isinstance(guarantee, KmAnonymity):
         sentences.append(
-            f"Nothing against someone who knows more than {guarantee.m} items of a record: this is not "
-            "k-anonymity of whole records, whatever m is."
+            f"Nothing against someone who knows more than {_counted(guarantee.m, 'item')} of a record: "
+            "this is not k-anonymity of whole records, whatever m is."
         )
         if not guarantee.negative:
             sentences.append("Nothing against someone who knows which items are not in a record.")
     if isinstance(guarantee, Coherence):
         sentences.append(
-            f"Nothing against someone who knows more than {guarantee.p} public items, a private item, "
-            "or which items are not in a record."
+            f"Nothing against someone who knows more than {_counted(guarantee.p, 'public item')}, a "
+            "private item, or which items are not in a record."
         )
     if isinstance(guarantee, LmDiversity):
         sentences += [
             "Nothing against singling out: a record may be the only one that fits what is known.",
-            f"Nothing against someone who knows more than {guarantee.m} items, a sensitive item, or "
-            "which items are not in a record.",
+            f"Nothing against someone who knows more than {_counted(guarantee.m, 'item')}, a sensitive "
+            "item, or which items are not in a record.",
         ]
     else:
         sentences.append(
