@@ -190,7 +190,8 @@ def form_groups(
             total -= 1
             tallies.remaining[new] -= 1
             add_tuples(classes, tallies, new, -1)
-            for which in listed:
+            for number in listed:
+                which = int(number)
                 if not is_shut[which] and are_incompatible(classes, new, which):
                     is_shut[which] = True
                     shut[n_shut] = which
