@@ -31,7 +31,7 @@ def test_help_lists_the_verbs(shell: Shell) -> None:
     ran = shell("--help")
     assert ran.code == 0
     assert all(verb in ran.out for verb in VERBS)
-    assert shell("--version").out == "setveil 0.1.0\n"
+    assert shell("--version").out == "setveil 0.2.0\n"
 
 
 @pytest.mark.parametrize("verb", ["anonymize", "audit", "methods", "demo", "doctor"])
