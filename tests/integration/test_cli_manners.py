@@ -16,7 +16,10 @@ from setveil.cli import main as main_module
 from setveil.registry import METHODS
 from tests.integration.cli import Shell
 
-VERBS = ("anonymize", "audit", "hierarchy", "methods", "demo", "doctor")
+VERBS = (
+    "anonymize", "audit", "measure", "risk", "explain", "report", "compare", "sweep", "run", "apply",
+    "hierarchy", "mine", "methods", "demo", "doctor",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("verb", VERBS)
