@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from setveil.cli import main as main_module
-from setveil.registry import METHODS
+from setveil.registry import ALL_METHODS
 from tests.integration.cli import Shell
 
 VERBS = (
@@ -44,8 +44,8 @@ def test_every_verb_speaks_json(shell: Shell, verb: str) -> None:
 
 def test_methods_come_from_the_registry(shell: Shell) -> None:
     plain = shell("methods", "--json").json
-    assert [entry["method"] for entry in plain["methods"]] == [record.key for record in METHODS]
-    assert all(record.key in shell("methods").out for record in METHODS)
+    assert [entry["method"] for entry in plain["methods"]] == [record.key for record in ALL_METHODS]
+    assert all(record.key in shell("methods").out for record in ALL_METHODS)
     assert "--parts" in shell("methods", "lra").out
     assert shell("methods", "lra", "--json").json["recoding"] == "local"
     assert shell("methods", "nothing").code == 2
