@@ -36,6 +36,7 @@ class ReadBuckets:
     paths: Paths
     labels: frozenset[str]
     """Everything that the report may name: values, categories, columns."""
+    certificate: Mapping[str, Any]
 
 
 def is_of_buckets(certificate: Mapping[str, Any]) -> bool:
@@ -122,10 +123,11 @@ def read_buckets(
         secrets = _read_counts(_read_table(content_of(SENSITIVE), header, SENSITIVE))
     buckets = _numbers([row[-1] for row, _ in rows], data["file"], rows)
     cells = [row[:-1] for row, _ in rows]
-    _check_order(cells, buckets, secrets, data["file"])
+    # The tables are compared first, so that no count is larger than its bucket below.
     tables = PublishedBuckets.of(
         {name: [row[place] for row in cells] for place, name in enumerate(columns)}, buckets, secrets
     )
+    _check_order(cells, buckets, secrets, data["file"])
     need(data["records"] == len(rows) and isinstance(data["records"], int), "data.records is wrong")
     paths = _paths(content_of(HIERARCHY), columns, cells)
     rules: tuple[Rule, ...] = ()
@@ -134,7 +136,7 @@ def read_buckets(
     steps = (step for by_value in paths.values() for path in by_value.values() for step in path)
     labels = {*columns, data["sensitive"]["column"], *steps, *(value for _, value, _ in secrets)}
     labels |= {label for conditions, value in rules for label in (value, *dict(conditions).values())}
-    return ReadBuckets(tables, guarantee, rules, paths, frozenset(labels))
+    return ReadBuckets(tables, guarantee, rules, paths, frozenset(labels), certificate)
 
 
 def _read_table(content: bytes, header: Sequence[str], file: str) -> list[tuple[Row, int]]:
@@ -210,8 +212,7 @@ def _check_order(
         rows_of[bucket].append(row)
     values_of: list[list[str]] = [[] for _ in rows_of]
     for bucket, value, count in secrets:
-        if bucket < len(values_of) and count <= len(cells):
-            values_of[bucket] += [value] * count
+        values_of[bucket] += [value] * count
     for number, rows in enumerate(rows_of, 1):
         if rows != sorted(rows):
             what = f"the rows of bucket {number} are not in canonical order."
@@ -245,6 +246,9 @@ def _paths(content: bytes, columns: Sequence[str], cells: Sequence[Row]) -> Path
                 raise refuse(what, HIERARCHY, code="published-hierarchy")
             left.discard(label)
             paths[name][value] = tuple(step.removeprefix(prefix) for step in path)
+    if hierarchy.nested:
+        what = f"the value {shortened(hierarchy.nested[0])} stands above another one."
+        raise refuse(what, HIERARCHY, code="published-hierarchy")
     if left:
         what = f"{shortened(min(left))} has a row but is not published."
         raise refuse(what, HIERARCHY, code="published-hierarchy")

@@ -36,7 +36,7 @@ class PublishedBuckets:
     columns
         The quasi-identifying columns.
     bucket_by_row
-        The bucket of each row, from 0 on without gaps.
+        The bucket of each row, from 0 on without gaps; in files and messages buckets count from 1.
     sensitive
         Bucket, value and count; each bucket and value once.
 
@@ -68,22 +68,22 @@ class PublishedBuckets:
                 )
         sizes = self.size_by_bucket
         if (sizes == 0).any():
-            raise _refuse(f"bucket {int(np.flatnonzero(sizes == 0)[0])} has no rows.")
+            raise _refuse(f"bucket {int(np.flatnonzero(sizes == 0)[0]) + 1} has no rows.")
         held = [0] * len(sizes)
         seen: set[tuple[int, str]] = set()
         for bucket, value, count in self.sensitive:
             if not 0 <= bucket < len(sizes):
-                raise _refuse(f"the sensitive table names bucket {bucket}, which has no rows.")
+                raise _refuse(f"the sensitive table names bucket {bucket + 1}, which has no rows.")
             if count < 1:
-                raise _refuse(f"the sensitive table has a count of {count} in bucket {bucket}.")
+                raise _refuse(f"the sensitive table has a count of {count} in bucket {bucket + 1}.")
             if (bucket, value) in seen:
-                raise _refuse(f"the value {shortened(value)} is counted twice in bucket {bucket}.")
+                raise _refuse(f"the value {shortened(value)} is counted twice in bucket {bucket + 1}.")
             seen.add((bucket, value))
             held[bucket] += count
         for bucket, (size, count) in enumerate(zip(sizes.tolist(), held, strict=True)):
             if size != count:
                 raise _refuse(
-                    f"bucket {bucket} has {size:,} rows in one table and {count:,} in the other."
+                    f"bucket {bucket + 1} has {size:,} rows in one table and {count:,} in the other."
                 )
 
     def __repr__(self) -> str:

@@ -58,7 +58,12 @@ def not_promised(guarantee: BucketGuarantee) -> list[str]:
         "Nothing against learning from all buckets together which values go with which people, and "
         "guessing by that (the deFinetti attack).",
         "Nothing against linking several releases of the same or overlapping people.",
-        "Nothing against reasoning about the method: records were put together because they could be.",
+        "Nothing against reasoning about the method: records were put together because they could be"
+        + (
+            "."
+            if isinstance(guarantee, LDiversity)
+            else ", and a rule that one would expect and that is not there tells that somebody breaks it."
+        ),
     ]
 
 

@@ -12,7 +12,7 @@ from html import escape
 
 import numpy as np
 
-from ..model.guarantees import BucketGuarantee
+from ..model.guarantees import BucketGuarantee, MatchingDiversity
 from ..model.microdata import Microdata
 from ..model.rules import NegativeRule
 from .bucket_tables import BucketTables, publish_buckets
@@ -52,18 +52,28 @@ class BucketRelease:
 
     def _lines(self) -> list[tuple[str, str]]:
         sizes = np.bincount(self.bucketing.bucket_by_tuple)
+        least, most = int(sizes.min()), int(sizes.max())
+        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
         lines = [
             ("promise", str(self.guarantee)),
-            ("method", self.method + (", seeded: not for release" if self.seeded else "")),
+            (
+                "method",
+                self.method
+                + (f" ({chosen})" if chosen else "")
+                + (", seeded: not for release" if self.seeded else ""),
+            ),
             ("records", f"{self.records:,}, every value published as it is"),
             ("hidden", f"whose {self.data.sensitive} is whose inside a bucket"),
             (
                 "buckets",
-                f"{len(sizes):,}, of {int(sizes.min()):,} to {int(sizes.max()):,} records",
+                f"{len(sizes):,}, of {least:,}"
+                + (f" to {most:,}" if most > least else "")
+                + " records",
             ),
         ]
-        if self.rules:
-            lines.append(("rules", f"{len(self.rules):,} reckoned with"))
+        if isinstance(self.guarantee, MatchingDiversity):
+            told = f"{len(self.rules):,} reckoned with" if self.rules else "none found or given"
+            lines.append(("rules", told))
         lines.append(("time", f"{self.seconds:.2f} s"))
         return lines + [("note", notice) for notice in self.notices]
 

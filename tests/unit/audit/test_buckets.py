@@ -26,14 +26,14 @@ def tables(**changed: object) -> PublishedBuckets:
 @pytest.mark.parametrize(
     ("changed", "what"),
     [
-        ({"bucket_by_row": [0, 0, 1, 1, 2]}, "bucket 1 has 2 rows in one table and 3 in the other"),
-        ({"bucket_by_row": [0, 0, 2, 2, 2]}, "bucket 1 has no rows"),
+        ({"bucket_by_row": [0, 0, 1, 1, 2]}, "bucket 2 has 2 rows in one table and 3 in the other"),
+        ({"bucket_by_row": [0, 0, 2, 2, 2]}, "bucket 2 has no rows"),
         ({"bucket_by_row": [0, 0, -1, 1, 1]}, "negative number"),
         ({"cells_by_column": {"sex": list("FM")}}, "'sex' has 2 cells for 5 rows"),
-        ({"sensitive": [*SENSITIVE, (2, "flu", 1)]}, "names bucket 2, which has no rows"),
-        ({"sensitive": [*SENSITIVE, (1, "flu", 1)]}, "'flu' is counted twice in bucket 1"),
-        ({"sensitive": [*SENSITIVE, (1, "cold", 0)]}, "a count of 0 in bucket 1"),
-        ({"sensitive": SENSITIVE[:3]}, "bucket 1 has 3 rows in one table and 2 in the other"),
+        ({"sensitive": [*SENSITIVE, (2, "flu", 1)]}, "names bucket 3, which has no rows"),
+        ({"sensitive": [*SENSITIVE, (1, "flu", 1)]}, "'flu' is counted twice in bucket 2"),
+        ({"sensitive": [*SENSITIVE, (1, "cold", 0)]}, "a count of 0 in bucket 2"),
+        ({"sensitive": SENSITIVE[:3]}, "bucket 2 has 3 rows in one table and 2 in the other"),
     ],
 )
 def test_tables_that_do_not_fit_each_other_are_refused(changed: dict[str, object], what: str) -> None:
