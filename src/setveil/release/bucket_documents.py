@@ -62,7 +62,7 @@ def not_promised(guarantee: BucketGuarantee) -> list[str]:
         + (
             "."
             if isinstance(guarantee, LDiversity)
-            else ", and a rule that one would expect and that is not there tells that somebody breaks it."
+            else ", and a rule that one would expect and that is missing tells that somebody breaks it."
         ),
     ]
 
