@@ -6,19 +6,23 @@ Nothing of that order is ever published.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.rows import recode_rows
+from ..kernels.rows import merge_rows, recode_rows
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows
 from ..release.apply import published_nodes
 from ..release.recoding import Recoding
 
 Ids = NDArray[np.int32]
+Merged = tuple[NDArray[np.int64], Ids, NDArray[np.int64]]
+"""Different rows in compressed form, and how many records each stands for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,26 @@ class BeforeAfter:
         return Rows(*recode_rows(self.rows.indptr, places, self.node_of_occurrence))
 
     @cached_property
+    def merged_before(self) -> Merged:
+        """The different original records, as leaves, with how many there are of each."""
+        return _merged(self.rows)
+
+    @cached_property
+    def merged_after(self) -> Merged:
+        """The different published records, as nodes, with how many there are of each."""
+        return _merged(self.published)
+
+    @cached_property
+    def found(self) -> dict[Hashable, Any]:
+        """What measures have computed and others need again, by what it is."""
+        return {}
+
+    @cached_property
     def count_by_leaf(self) -> NDArray[np.int64]:
         """In how many original records each leaf is."""
         return np.bincount(self.rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
+
+
+def _merged(rows: Rows) -> Merged:
+    once = np.ones(len(rows), dtype=np.int64)
+    return merge_rows(rows.indptr, rows.leaves, once)[:3]

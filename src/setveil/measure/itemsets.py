@@ -32,23 +32,20 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.queries import estimate_supports
-from ..kernels.rows import merge_rows, recode_rows
+from ..kernels.rows import recode_rows
 from ..mining.frequent import frequent_itemsets
 from ..mining.itemsets import Itemsets
 from ..mining.support import least_count
-from ..model.transactions import Rows
 from ..progress import Watch
-from .before_after import BeforeAfter
+from .before_after import BeforeAfter, Merged
 from .scores import Measure, Value
 
 Ids = NDArray[np.int32]
-Merged = tuple[NDArray[np.int64], Ids, NDArray[np.int64]]
 SHARE = Fraction(1, 100)
 
 
@@ -99,7 +96,7 @@ def survival(pair: BeforeAfter, share: Fraction = SHARE, *, watch: Watch | None 
     """
     tree = pair.hierarchy
     least = least_count(share, len(pair.rows))
-    before, after = _merged(pair.rows), _merged(pair.published)
+    before, after = pair.merged_before, pair.merged_after
     of_items = frequent_itemsets(*before, tree.n_leaves, least, watch=watch)
     published = frequent_itemsets(*after, len(tree), least, watch=watch)
     of_labels = _seen_through(pair, before, least, watch)
@@ -116,11 +113,6 @@ def survival(pair: BeforeAfter, share: Fraction = SHARE, *, watch: Watch | None 
         _mean_error(published.support, true),
         _item_error(pair, of_items, after),
     )
-
-
-def _merged(rows: Rows) -> Merged:
-    weights = np.ones(len(rows), dtype=np.int64)
-    return merge_rows(rows.indptr, rows.leaves, weights)[:3]
 
 
 def _seen_through(pair: BeforeAfter, before: Merged, least: int, watch: Watch | None) -> Itemsets:
@@ -160,8 +152,6 @@ def _item_error(pair: BeforeAfter, of_items: Itemsets, after: Merged) -> float:
     expected = estimate_supports(of_items.padded(), *after, tree.parent, tree.leaf_count, threads)
     return math.fsum(np.abs(expected - of_items.support) / of_items.support) / len(of_items)
 
-
-_KNOWN: WeakKeyDictionary[BeforeAfter, dict[Fraction, Survival]] = WeakKeyDictionary()
 
 _KINDS = (
     (
@@ -215,10 +205,10 @@ def itemset_measures(share: Fraction = SHARE) -> tuple[Measure, ...]:
 
 def _value(name: str, share: Fraction) -> Callable[[BeforeAfter], Value]:
     def compute(pair: BeforeAfter) -> Value:
-        known = _KNOWN.setdefault(pair, {})
-        if share not in known:
-            known[share] = survival(pair, share)
-        value: Value = getattr(known[share], name)
+        key = ("survival", share)
+        if key not in pair.found:
+            pair.found[key] = survival(pair, share)
+        value: Value = getattr(pair.found[key], name)
         return value
 
     return compute

@@ -26,19 +26,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.rows import merge_rows, recode_rows
+from ..kernels.rows import recode_rows
 from ..mining.frequent import frequent_itemsets
 from ..mining.itemsets import Itemsets
 from ..mining.levels import node_at_level
 from ..mining.support import least_count
-from ..model.transactions import Rows
 from ..progress import Watch
-from .before_after import BeforeAfter
+from .before_after import BeforeAfter, Merged
 from .scores import Measure
 
 Ids = NDArray[np.int32]
@@ -99,7 +97,7 @@ def mining_losses(
     frequent_by_level: list[tuple[int, ...]] = []
     found_by_level: list[tuple[int, ...]] = []
     levels_up = [0] * len(shares)
-    before, after = _merged(pair.rows), _merged(pair.published)
+    before, after = pair.merged_before, pair.merged_after
     above: Itemsets | None = None
     level_found = np.empty((len(shares), 0), dtype=np.int64)
     for level in range(tree.height, -1, -1):
@@ -129,15 +127,7 @@ def mining_losses(
     )
 
 
-def _merged(rows: Rows) -> tuple[Counts, Ids, Counts]:
-    weights = np.ones(len(rows), dtype=np.int64)
-    indptr, nodes, weight_by_row, _ = merge_rows(rows.indptr, rows.leaves, weights)
-    return indptr, nodes, weight_by_row
-
-
-def _mine(
-    rows: tuple[Counts, Ids, Counts], node_of_node: Ids, least: int, watch: Watch | None
-) -> Itemsets:
+def _mine(rows: Merged, node_of_node: Ids, least: int, watch: Watch | None) -> Itemsets:
     indptr, nodes, weights = rows
     indptr, nodes = recode_rows(indptr, nodes, node_of_node)
     return frequent_itemsets(indptr, nodes, weights, len(node_of_node), least, watch=watch)
@@ -151,16 +141,13 @@ def _supports_in(published: Itemsets, original: Itemsets) -> Counts:
     return support
 
 
-_KNOWN: WeakKeyDictionary[BeforeAfter, dict[tuple[Fraction, ...], tuple[MiningLoss, ...]]]
-_KNOWN = WeakKeyDictionary()
-
-
 def _known_losses(pair: BeforeAfter, shares: tuple[Fraction, ...]) -> tuple[MiningLoss, ...]:
     """Return the losses of a pair; several measures ask for the same ones."""
-    known = _KNOWN.setdefault(pair, {})
-    if shares not in known:
-        known[shares] = mining_losses(pair, shares)
-    return known[shares]
+    key = ("mining losses", shares)
+    if key not in pair.found:
+        pair.found[key] = mining_losses(pair, shares)
+    losses: tuple[MiningLoss, ...] = pair.found[key]
+    return losses
 
 
 _KINDS: tuple[tuple[str, str, tuple[int, int | None], str], ...] = (

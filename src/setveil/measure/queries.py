@@ -33,9 +33,7 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..kernels.queries import estimate_supports
-from ..kernels.rows import merge_rows
 from ..kernels.supports import count_supports, node_bitmaps, node_lists
-from ..model.transactions import Rows
 from .before_after import BeforeAfter
 from .scores import Measure
 from .workload import Workload, checked_share, random_workload
@@ -163,21 +161,15 @@ def query_errors(
         )
     threads = threads or len(os.sched_getaffinity(0))
     tree = pair.hierarchy
-    indptr, nodes, weights = _merged(pair.published)
+    indptr, nodes, weights = pair.merged_after
     estimate = estimate_supports(
         workload.sets, indptr, nodes, weights, tree.parent, tree.leaf_count, threads
     )
-    indptr, nodes, weights = _merged(pair.rows)
+    indptr, nodes, weights = pair.merged_before
     lists = node_lists(indptr, nodes, tree.parent)
     bitmaps = node_bitmaps(*lists, len(weights), 1 << 26)
     true = count_supports(workload.sets, *lists, *bitmaps, weights, threads=threads)
     return QueryErrors(workload, true, estimate, bound * len(pair.rows))
-
-
-def _merged(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    weights = np.ones(len(rows), dtype=np.int64)
-    indptr, nodes, merged, _ = merge_rows(rows.indptr, rows.leaves, weights)
-    return indptr, nodes, merged
 
 
 def _compute(pair: BeforeAfter) -> float:
