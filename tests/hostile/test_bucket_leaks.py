@@ -1,0 +1,280 @@
+"""Tables in buckets: what may not be in public bytes, and what these may depend on.
+
+Chance is secret, so two runs differ. What can be tested is that all public bytes follow from the
+published tables: not from the order of the input, nor from whose value is whose.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import secrets
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from setveil.audit import audit_folder
+from setveil.errors import Infeasible, UsageError
+from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
+from setveil.model.microdata import Microdata
+from setveil.model.rules import NegativeRule
+from setveil.release.bucket_release import BucketRelease
+from setveil.release.bucketing import Bucketing
+from setveil.table_job import anonymize_table
+from setveil.table_publishing import publish_table
+from tests.hostile.labels import XSS
+from tests.hostile.test_hostile_labels import harmless, parsed
+from tests.integration.cli import Shell
+from tests.integration.conftest import shell as shell
+from tests.oracle.buckets import Person, valid_values
+
+Rows = list[tuple[str, ...]]
+NAMES = ("age", "sex", "ill")
+RULES = (NegativeRule((("sex", "M"),), "ovarian"), NegativeRule((("age", "[0, 15)"),), "gout"))
+
+
+def random_rows(random: Random, least: int = 4, most: int = 14) -> Rows:
+    rows = []
+    for _ in range(random.randint(least, most)):
+        sex = random.choice("FM")
+        ill = random.choice(["flu", "gout", "cold", "flu", "ovarian" if sex == "F" else "prostate"])
+        rows.append((str(random.randint(15, 60) if ill == "gout" else random.randint(1, 60)), sex, ill))
+    return rows
+
+
+def table_of(rows: Rows) -> Microdata:
+    return Microdata.from_columns(dict(zip(NAMES, zip(*rows, strict=True), strict=True)), "ill")
+
+
+def public(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def cells(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_bytes().decode(), newline="")))
+
+
+def token(kind: str) -> str:
+    return f"{kind}-{secrets.token_hex(6)}"
+
+
+@pytest.mark.parametrize("method", ["anatomy", "injector"])
+@pytest.mark.parametrize("form", ["buckets", "joined"])
+def test_no_canary_is_published(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, form: str
+) -> None:
+    user = token("user")
+    for variable in ("USER", "LOGNAME", "USERNAME", "HOSTNAME"):
+        monkeypatch.setenv(variable, user)
+    folder = tmp_path / token("folder")
+    folder.mkdir()
+    data, tree = folder / f"{token('file')}.csv", folder / f"{token('tree')}.csv"
+    persons = [token("person") for _ in range(12)]
+    notes = [token("note") for _ in persons]
+    column = token("column")
+    lines = [f"who,{column},sex,ill"]
+    lines += [
+        f"{person},{note},{'FM'[n % 2]},{('flu', 'gout', 'cold')[n % 3]}"
+        for n, (person, note) in enumerate(zip(persons, notes, strict=True))
+    ]
+    data.write_text("\n".join(lines) + "\n")
+    unused = token("category")
+    tree.write_text(f"F;person\nM;person\nX;{unused}\n")
+    ran = shell(
+        "anonymize", str(data), "--quasi", "sex", "--sensitive", "ill", "--l", "2", "--id", "who",
+        "--hierarchy", f"sex={tree}", "--add-root", "any", "--method", method, "--format", form,
+        "-o", "out",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    hidden = [*persons, *notes, column, unused, user, folder.name, data.name, tree.name]
+    hidden += [str(tmp_path), os.uname().nodename]
+    for name, content in public(tmp_path / "out").items():
+        assert not [secret for secret in hidden if secret.encode() in content], name
+    private = b"".join(public(tmp_path / "out.private").values())
+    assert not [person for person in (*persons, *notes) if person.encode() in private]
+    assert not [person for person in (*persons, *notes) if person in ran.out + ran.err]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--l", "4"),
+        ("--l", "2", "--missing", "flu"),
+        ("--l", "2", "--intervals", "sex=1,2"),
+        ("--l", "2", "--strict", "-o", "none/out"),
+    ],
+)
+def test_failures_name_nobody(shell: Shell, words: tuple[str, ...]) -> None:
+    persons = [token("person") for _ in range(9)]
+    text = "who,sex,ill\n" + "".join(
+        f"{p},F,{('flu', 'gout', 'cold')[n % 3]}\n" for n, p in enumerate(persons)
+    )
+    Path("t.csv").write_text(text)
+    ran = shell(
+        "anonymize", "t.csv", "--quasi", "sex", "--sensitive", "ill", "--id", "who", "-o", "out", *words
+    )
+    assert ran.code in (2, 3, 4, 5), ran.err
+    assert not [person for person in persons if person in ran.out + ran.err]
+
+
+@pytest.mark.parametrize("guarantee", [LDiversity(2), MatchingDiversity(2)], ids=str)
+def test_public_bytes_follow_from_the_tables_alone(tmp_path: Path, guarantee: BucketGuarantee) -> None:
+    """Neither the order of the input nor whose value is whose is in any public file."""
+    rules = RULES if isinstance(guarantee, MatchingDiversity) else ()
+    for seed in range(8):
+        random = Random(seed)
+        rows = random_rows(random, 8, 20)
+        try:
+            release = anonymize_table(table_of(rows), guarantee, rules=rules)
+        except Infeasible:
+            continue
+        place = tmp_path / str(seed)
+        place.mkdir()
+        publish_table(release, place / "one")
+        bucket = release.bucketing.bucket_by_tuple.tolist()
+        order = random.sample(range(len(rows)), len(rows))
+        # Values change hands inside each bucket.
+        swapped = list(rows)
+        for number in set(bucket):
+            inside = [n for n in range(len(rows)) if bucket[n] == number]
+            hands = random.sample(inside, len(inside))
+            for here, there in zip(inside, hands, strict=True):
+                swapped[here] = (*rows[here][:2], rows[there][2])
+        # Buckets get other numbers.
+        number_of = dict(enumerate(random.sample(range(max(bucket) + 1), max(bucket) + 1)))
+        for name, other in (("two", rows), ("three", swapped)):
+            again = BucketRelease(
+                table_of([other[n] for n in order]),
+                Bucketing(np.array([number_of[bucket[n]] for n in order], dtype=np.int32)),
+                guarantee,
+                release.method,
+                tuple(reversed(release.rules)),
+                seconds=9.0,
+                options={"min_exp": 0.5},
+                figures={"left over": 7},
+                notices=("a notice",),
+            )
+            publish_table(again, place / name)
+            assert public(place / name) == public(place / "one")
+    assert len(list(tmp_path.iterdir())) > 2
+
+
+def test_the_same_seed_and_any_order_give_the_same_kind_of_buckets() -> None:
+    """With a given source of chance the order of the input changes who is where, not what is there."""
+    rows = random_rows(Random(3), 30, 30)
+    for guarantee, rules in ((LDiversity(2), ()), (MatchingDiversity(2), RULES)):
+        shapes = set()
+        for seed in range(3):
+            mixed = Random(seed).sample(rows, len(rows))
+            release = anonymize_table(table_of(mixed), guarantee, rules=rules, random=Random(7))
+            held = Counter(
+                zip(
+                    release.bucketing.bucket_by_tuple.tolist(), release.data.value_by_tuple, strict=True
+                )
+            )
+            by_bucket: dict[int, list[tuple[int, int]]] = {}
+            for (bucket, value), count in sorted(held.items()):
+                by_bucket.setdefault(bucket, []).append((int(value), count))
+            shapes.add(tuple(sorted(map(tuple, by_bucket.values()))))
+            assert release.seeded
+        assert len(shapes) == 1
+
+
+def test_seeded_runs_are_not_published(tmp_path: Path) -> None:
+    release = anonymize_table(table_of(random_rows(Random(1), 14, 14)), LDiversity(2), random=Random(0))
+    with pytest.raises(UsageError, match="not for release"):
+        publish_table(release, tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
+def people(rows: list[dict[str, str]], rules: list[dict[str, str]], values: list[str]) -> list[Person]:
+    """Read rules as a person would: an equal cell, or a number in a half-open interval."""
+
+    def meets(row: dict[str, str], rule: dict[str, str]) -> bool:
+        for name in ("age", "sex"):
+            label = rule[name]
+            if label.startswith("["):
+                low, high = (int(end) for end in label.strip("[)").split(","))
+                if not low <= int(row[name]) < high:
+                    return False
+            elif label and label not in (row[name], "*"):
+                return False
+        return True
+
+    number = {value: place for place, value in enumerate(values)}
+    return [
+        Person(
+            -1,
+            frozenset(number[r["ill"]] for r in rules if r["ill"] in number and meets(row, r)),
+        )
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_written_files_keep_the_promise_by_the_naive_oracle(tmp_path: Path, block: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(50 * block, 50 * block + 50):
+        random = Random(seed)
+        rows = random_rows(random)
+        l = random.choice([2, 2, 3])  # noqa: E741
+        guarantee = LDiversity(l) if seed % 2 else MatchingDiversity(l)
+        rules = () if seed % 2 else RULES
+        options = {} if seed % 2 else {"min_exp": 0.6}
+        try:
+            release = anonymize_table(table_of(rows), guarantee, rules=rules, **options)
+        except Infeasible:
+            seen["infeasible"] += 1
+            continue
+        out = tmp_path / str(seed)
+        publish_table(release, out)
+        assert audit_folder(out).holds
+        quasi = cells(out / "quasi.csv")
+        counts = cells(out / "sensitive.csv")
+        assert Counter((row["age"], row["sex"]) for row in quasi) == Counter(row[:2] for row in rows)
+        values = sorted({row["ill"] for row in counts})
+        given = [] if seed % 2 else cells(out / "rules.csv")
+        for bucket in {row["bucket"] for row in quasi}:
+            inside = [row for row in quasi if row["bucket"] == bucket]
+            held = [
+                value
+                for row in counts
+                if row["bucket"] == bucket
+                for value in [row["ill"]] * int(row["count"])
+            ]
+            assert len(held) == len(inside)
+            if seed % 2:
+                assert max(Counter(held).values()) * l <= len(held)
+                continue
+            # Whose value is whose is not told: any order gives the same possible values.
+            group = [
+                Person(values.index(value), person.cannot)
+                for value, person in zip(held, people(inside, given, values), strict=True)
+            ]
+            assert all(len(valid_values(group, place)) >= l for place in range(len(group)))
+        seen[guarantee.model] += 1
+    assert seen["l"] > 5
+    assert seen["matching"] > 5
+
+
+@pytest.mark.parametrize("form", ["buckets", "joined"])
+def test_labels_that_look_like_code_are_inert(tmp_path: Path, form: str) -> None:
+    n = len(XSS)
+    columns = {
+        "<b>who</b>": [XSS[k % n] for k in range(3 * n)],
+        "sex": ["FM"[k % 2] for k in range(3 * n)],
+        "<i>ill</i>": [XSS[(k // 2) % n] for k in range(3 * n)],
+    }
+    data = Microdata.from_columns(columns, "<i>ill</i>")
+    rules = [NegativeRule((("<b>who</b>", label),), f"{label}!") for label in XSS]
+    release = anonymize_table(data, MatchingDiversity(2), rules=rules)
+    publish_table(release, tmp_path / "out", format=form)
+    assert audit_folder(tmp_path / "out").holds
+    for page in (tmp_path / "out/report.html", tmp_path / "out.private/report.html"):
+        harmless(parsed(page))
+    rows = cells(tmp_path / f"out/{'data' if form == 'joined' else 'quasi'}.csv")
+    assert {row["<b>who</b>"] for row in rows} == set(XSS)
