@@ -10,7 +10,7 @@ import numpy as np
 
 from ._calls import Counts, Ids
 from ._jit import jit
-from ._match_rows import in_row
+from .signed import row_holds
 
 _TRIES = 64
 
@@ -105,9 +105,9 @@ def draw_signed(
                 number += 1
                 value = _drawn(seed, draw, number, support_end_by_item[-1])
                 item = _position_above(support_end_by_item, value)
-                if not is_taken[item] and not in_row(indptr, items, row, item):
+                if not is_taken[item] and not row_holds(indptr, items, row, item):
                     break
-            while is_taken[item] or in_row(indptr, items, row, item):
+            while is_taken[item] or row_holds(indptr, items, row, item):
                 item = (item + 1) % n_items
             is_taken[item] = True
             known[draw, step] = -2 - item

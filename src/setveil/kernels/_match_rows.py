@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from ._calls import Counts, Ids, Words
 from ._jit import jit
+from .signed import row_holds
 
 States = npt.NDArray[np.int8]
 
@@ -14,24 +15,11 @@ SAFE, AT_RISK, UNKNOWN = 0, 1, 2
 
 
 @jit
-def in_row(indptr: Counts, items: Ids, row: int, item: int) -> bool:
-    """Tell whether a row holds an item, by bisection."""
-    low, high = indptr[row], indptr[row + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if items[middle] < item:
-            low = middle + 1
-        else:
-            high = middle
-    return bool(low < indptr[row + 1] and items[low] == item)
-
-
-@jit
 def _holds(item: int, row: int, indptr: Counts, items: Ids, bitmaps: Words, slot_of_item: Ids) -> bool:
     slot = slot_of_item[item]
     if slot >= 0:
         return bool(bitmaps[slot, row >> 6] >> np.uint64(row & 63) & np.uint64(1) != 0)
-    return in_row(indptr, items, row, item)
+    return row_holds(indptr, items, row, item)
 
 
 @jit
