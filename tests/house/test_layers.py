@@ -22,6 +22,7 @@ TOP = frozenset(
         "publishing",
         "registry",
         "reopen",
+        "reopen_table",
         "sweep",
         "table_job",
         "table_publishing",

@@ -54,6 +54,18 @@ def read_twin(path: str | os.PathLike[str]) -> PrivateTwin:
     DataError
         If a file is damaged, or the twin belongs to another release.
     """
+    folder, audit = read_account(path)
+    return PrivateTwin(folder, audit, read_object(folder / RECODING), _read_paths(folder / HIERARCHY))
+
+
+def read_account(path: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
+    """Return the private folder of the release at `path` and its account, which must be of it.
+
+    Parameters
+    ----------
+    path
+        The public folder of the release.
+    """
     release = Path(os.path.abspath(path))  # noqa: PTH100 - links stay: the twin lies beside the name
     folder = private_twin(release)
     if not folder.is_dir():
@@ -64,7 +76,7 @@ def read_twin(path: str | os.PathLike[str]) -> PrivateTwin:
             code="no-private-folder",
             file=shown(folder),
         )
-    audit = _read_object(folder / AUDIT)
+    audit = read_object(folder / AUDIT)
     certificate = _read(release / CERTIFICATE)
     if audit.get("certificate_sha256") != hashlib.sha256(certificate).hexdigest():
         raise DataError(
@@ -73,7 +85,7 @@ def read_twin(path: str | os.PathLike[str]) -> PrivateTwin:
             code="other-release",
             file=shown(folder),
         )
-    return PrivateTwin(folder, audit, _read_object(folder / RECODING), _read_paths(folder / HIERARCHY))
+    return folder, audit
 
 
 def damaged(file: Path, what: str) -> DataError:
@@ -97,7 +109,8 @@ def _read(file: Path) -> bytes:
     return content
 
 
-def _read_object(file: Path) -> dict[str, Any]:
+def read_object(file: Path) -> dict[str, Any]:
+    """Return the JSON object in a private file."""
     try:
         document = json.loads(
             _read(file), object_pairs_hook=_without_repeats, parse_constant=_no_constant

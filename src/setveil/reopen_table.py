@@ -1,0 +1,208 @@
+"""A table in buckets read back: what anybody learns from its folder, and what its holder knows.
+
+The public part is read by the reader of the audit, which refuses whatever is not as it must be. The
+private twin adds the value of each row; what both say is compared, so that a damaged, mixed or forged
+folder is refused and not measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import DataError, UsageError
+from .io.bucket_twin import BucketTwin, read_bucket_twin
+from .io.ownership import AUDIT, BUCKETS
+from .model.guarantees import BucketGuarantee, bucket_guarantee_from_dict
+from .model.hierarchy import Hierarchy
+from .model.microdata import Microdata
+from .model.rules import NegativeRule
+from .progress import Watch
+from .publishing import StrPath
+from .release.bucket_release import BucketRelease
+from .release.bucketing import Bucketing
+from .release.release import Seal
+
+if TYPE_CHECKING:
+    from .audit.bucket_reader import ReadBuckets
+
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, eq=False)
+class PublicBuckets:
+    """What anybody knows of a table in buckets.
+
+    `data` has the rows in published order, and each bucket's values in sorted order beside them: whose
+    value is whose is not known. What depends on the buckets alone can be computed from it all the same.
+    """
+
+    data: Microdata
+    bucketing: Bucketing
+    guarantee: BucketGuarantee
+    method: str
+    rules: tuple[NegativeRule, ...]
+
+
+def read_public_buckets(path: StrPath) -> PublicBuckets:
+    """Return what the public folder of a table in buckets tells, after checking every byte of it.
+
+    Parameters
+    ----------
+    path
+        The public folder.
+
+    Raises
+    ------
+    FileSystemError
+        If the folder or a file is not there or cannot be read.
+    DataError
+        If anything in the folder is not as it must be, or it holds no table in buckets.
+    """
+    from .audit import read_release
+    from .audit.bucket_reader import ReadBuckets
+
+    read = read_release(path)
+    if not isinstance(read, ReadBuckets):
+        raise DataError(
+            "holds records as sets, not a table in buckets.",
+            "Give the folder of a table, as `setveil anonymize --quasi` made it.",
+            code="no-buckets",
+            file=str(path),
+        )
+    tables = read.tables
+    values = [value for _, value, count in tables.sensitive for _ in range(count)]
+    return PublicBuckets(
+        _table(read, values),
+        Bucketing(tables.bucket_by_row.astype(np.int32)),
+        read.guarantee,
+        str(read.certificate["method"]),
+        tuple(NegativeRule(conditions, value) for conditions, value in read.rules),
+    )
+
+
+def _table(read: ReadBuckets, values: list[str]) -> Microdata:
+    """Return the published rows with these values, under the published hierarchies."""
+    columns = {
+        column.name: (column.labels, column.code_by_row.astype(np.int32))
+        for column in read.tables.columns
+    }
+    number: dict[str, int] = {}
+    codes = [number.setdefault(value, len(number)) for value in values]
+    sensitive = read.certificate["data"]["sensitive"]["column"]
+    trees = {name: Hierarchy.from_paths(paths.values()) for name, paths in read.paths.items()}
+    return Microdata.from_codes(
+        {**columns, sensitive: (tuple(number), np.array(codes, dtype=np.int32))},
+        sensitive,
+        quasi=tuple(columns),
+        hierarchies=trees,
+    )
+
+
+def read_bucket_release(path: StrPath, *, watch: Watch | None = None) -> BucketRelease:
+    """Return the table in buckets in a folder, with all that its private twin knows.
+
+    Parameters
+    ----------
+    path
+        The public folder; ``<path>.private`` must lie beside it.
+    watch
+        Progress listener and cancel switch.
+
+    Raises
+    ------
+    FileSystemError
+        If a folder or a file is not there or cannot be read.
+    DataError
+        If what is there is damaged, or the two folders do not belong together.
+    """
+    watch = watch or Watch()
+    watch.tick("reading the release", None)
+    public = read_public_buckets(path)
+    watch.tick("reading its private twin", None)
+    return with_values(public, read_bucket_twin(path))
+
+
+def with_values(public: PublicBuckets, twin: BucketTwin) -> BucketRelease:
+    """Return the release that folder and twin describe, after comparing what they say."""
+    audit, data = twin.audit, public.data
+    bucket = public.bucketing.bucket_by_tuple.tolist()
+    told = twin.buckets.get("value_of_row")
+    if not isinstance(told, list) or not all(isinstance(value, str) for value in told):
+        raise twin.refusal(BUCKETS, "does not hold the value of each row as a list of texts")
+    held = Counter(
+        zip(bucket, (data.values[value] for value in data.value_by_tuple.tolist()), strict=True)
+    )
+    if len(told) != len(bucket) or Counter(zip(bucket, told, strict=True)) != held:
+        raise twin.refusal(BUCKETS, "gives other values to the buckets than the release shows")
+    if twin.buckets.get("column") != data.sensitive:
+        raise twin.refusal(BUCKETS, "names another sensitive column than the certificate")
+    _compare(public, twin)
+    number = {value: place for place, value in enumerate(data.values)}
+    return BucketRelease(
+        data=Microdata(
+            data.quasi, data.sensitive, data.values, np.array([number[v] for v in told], dtype=np.int32)
+        ),
+        bucketing=public.bucketing,
+        guarantee=public.guarantee,
+        method=public.method,
+        rules=public.rules,
+        seconds=_seconds(twin),
+        options=_scalars(twin, "options"),
+        figures=_scalars(twin, "figures"),
+        notices=_notices(twin),
+        seal=_seal(twin, audit.get("input")),
+    )
+
+
+def _compare(public: PublicBuckets, twin: BucketTwin) -> None:
+    """Refuse an account that contradicts the certificate or the tables."""
+    plain = twin.audit.get("guarantee")
+    try:
+        guarantee = bucket_guarantee_from_dict(plain if isinstance(plain, dict) else {})
+    except UsageError as error:
+        what = error.problems[0].what.rstrip(".")
+        raise twin.refusal(AUDIT, f"names no guarantee: {what}") from None
+    if guarantee != public.guarantee:
+        raise twin.refusal(AUDIT, "names another guarantee than the certificate")
+    if twin.audit.get("method") != public.method:
+        raise twin.refusal(AUDIT, "names another method than the certificate")
+    for name, found in (("records", len(public.data)), ("buckets", public.bucketing.n_buckets)):
+        if type(twin.audit.get(name)) is not int or twin.audit[name] != found:
+            raise twin.refusal(AUDIT, f"tells another number of {name} than the release has")
+
+
+def _seconds(twin: BucketTwin) -> float:
+    seconds = twin.audit.get("seconds")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
+        raise twin.refusal(AUDIT, "does not tell how long the run took")
+    return float(seconds)
+
+
+def _scalars(twin: BucketTwin, name: str) -> dict[str, Any]:
+    found = twin.audit.get(name)
+    if not isinstance(found, dict) or not all(
+        isinstance(value, int | float | str) for value in found.values()
+    ):
+        raise twin.refusal(AUDIT, f"does not hold {name!r} as plain values")
+    return found
+
+
+def _notices(twin: BucketTwin) -> tuple[str, ...]:
+    found = twin.audit.get("notices")
+    if not isinstance(found, list) or not all(isinstance(notice, str) for notice in found):
+        raise twin.refusal(AUDIT, "does not hold its notices as it must")
+    return tuple(found)
+
+
+def _seal(twin: BucketTwin, plain: object) -> Seal | None:
+    if plain is None:
+        return None
+    texts = [plain.get(name) for name in ("key", "hmac_sha256")] if isinstance(plain, dict) else [None]
+    if not all(isinstance(text, str) and _HEX.fullmatch(text) for text in texts):
+        raise twin.refusal(AUDIT, "holds a broken seal")
+    return Seal(str(texts[0]), str(texts[1]))
