@@ -30,8 +30,8 @@ The verbs and nouns are all here::
     sv.publish(release, "release")   # writes, audits the written bytes, renames into place
 
 Names are loaded when first used: ``import setveil`` alone loads nothing heavy. Some verbs share their
-name with a module: `audit`, `compare`, `explain`, `measure`, `risk` and `sweep` are modules that can be
-called.
+name with a module: `audit`, `compare`, `explain`, `measure`, `report`, `risk` and `sweep` are modules that
+can be called.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .model.layout import Layout
     from .model.transactions import Transactions
     from .progress import Watch
-    from .publishing import Publication, publish
+    from .publishing import Publication, publish, report
     from .release.release import Release
     from .reopen import read_release
     from .sweep import sweep
@@ -131,6 +131,7 @@ __all__ = [
     "read_records",
     "read_release",
     "read_transactions",
+    "report",
     "risk",
     "sweep",
     "to_arrow",
@@ -142,6 +143,7 @@ _VERB_MODULES = {
     "compare": "setveil.compare",
     "explain": "setveil.explain",
     "measure": "setveil.api",
+    "report": "setveil.publishing",
     "risk": "setveil.api",
     "sweep": "setveil.sweep",
 }

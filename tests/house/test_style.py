@@ -81,7 +81,7 @@ def test_exports_are_there_and_sorted() -> None:
         _ = setveil.nothing_of_this_name
 
 
-@pytest.mark.parametrize("name", ["audit", "compare", "explain", "measure", "risk", "sweep"])
+@pytest.mark.parametrize("name", ["audit", "compare", "explain", "measure", "report", "risk", "sweep"])
 def test_verbs_that_are_packages_can_be_called(name: str) -> None:
     importlib.import_module(f"setveil.{name}")
     assert callable(getattr(setveil, name))
