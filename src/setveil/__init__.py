@@ -30,8 +30,8 @@ The verbs and nouns are all here::
     sv.publish(release, "release")   # writes, audits the written bytes, renames into place
 
 Names are loaded when first used: ``import setveil`` alone loads nothing heavy. Some verbs share their
-name with a module: `audit`, `compare`, `explain`, `measure`, `report`, `risk` and `sweep` are modules that
-can be called.
+name with a module: `audit`, `compare`, `explain`, `measure`, `report`, `risk` and `sweep` are modules
+that can be called.
 """
 
 from __future__ import annotations
