@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import UsageError
-from . import mine_rules, screen
+from . import mine_patterns, mine_rules, screen
 from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
 from .inputs import HIERARCHY, THREADS
 from .reading import hierarchy_files, read_data, read_hierarchies, refuse_stdin_twice
@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 
 app.command("rules", epilog=mine_rules.EXAMPLE)(mine_rules.rules)
+app.command("patterns", epilog=mine_patterns.EXAMPLE)(mine_patterns.patterns)
 
 EXAMPLE = (
     "Examples: setveil mine itemsets baskets.csv --min-support 1%    "

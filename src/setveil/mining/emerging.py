@@ -7,7 +7,7 @@ pattern. Where the other data set does not hold it at all its growth is infinite
 
 Differences from the paper: patterns must be frequent where they are more frequent, by default in a
 tenth of the records. The paper names no such bound, but its 8 patterns of the Adult data at rho = 35
-are those of this one; without any there are more than 260,000. Both directions are searched, and each
+are those of this one; without any there are 300,431. Both directions are searched, and each
 pattern tells where it is more frequent; the paper's Example 3.1 names directions the other way round
 than its Definition 3.1.
 """

@@ -140,10 +140,10 @@ class EmergingPatterns(Sequence[EmergingPattern]):
         """Return the patterns as plain values, in order."""
         return [pattern.as_dict() for pattern in self]
 
-    def as_dict(self) -> dict[str, object]:
-        """Return everything as plain values."""
+    def as_dict(self, *, top: int | None = None) -> dict[str, object]:
+        """Return everything as plain values, of the patterns the first `top`; all by default."""
         return {
-            "records": [
+            "data_sets": [
                 {"name": name, "records": records, "patterns": number}
                 for name, records, number in zip(self.names, self.records, self._numbers(), strict=True)
             ],
@@ -153,7 +153,7 @@ class EmergingPatterns(Sequence[EmergingPattern]):
             },
             "found": len(self),
             "jumping": int((self.count_elsewhere == 0).sum()),
-            "patterns": self.as_dicts(),
+            "patterns": self[:top].as_dicts(),
         }
 
     def to_csv(self) -> str:
@@ -182,7 +182,8 @@ class EmergingPatterns(Sequence[EmergingPattern]):
             f"{number:,} more frequent in {name} ({records:,} records)"
             for name, records, number in zip(self.names, self.records, self._numbers(), strict=True)
         ]
-        return f"{told}: {parts[0]}, {parts[1]}; {int((self.count_elsewhere == 0).sum()):,} jumping."
+        where = ", ".join(parts if self.options.get("both_ways", True) else parts[1:])
+        return f"{told}: {where}; {int((self.count_elsewhere == 0).sum()):,} jumping."
 
     def __str__(self) -> str:
         lines = [self.summary(), *(f"  {pattern}" for pattern in islice(self, SHOWN))]
