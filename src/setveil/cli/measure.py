@@ -11,6 +11,7 @@ import typer
 from ..errors import UsageError
 from . import screen
 from .flags import NOTICES, READING, TABLE, Flag, listed, taking, whole
+from .measure_table import BUCKETS, measure_table, refuse_for_sets
 from .reading import read_data, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -100,7 +101,10 @@ QUERIES = (
 )
 
 
-@taking(OWN, QUERIES, READING, NOTICES, TABLE)
+FLAGS = (OWN, QUERIES, BUCKETS, READING, NOTICES, TABLE)
+
+
+@taking(*FLAGS)
 def measure(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"
@@ -114,8 +118,18 @@ def measure(
     itemset_recall, itemset_precision, label_recall, label_support_error, item_support_error (frequent
     itemsets).
 
+    Of a table in buckets (anonymize --quasi): errors of association rules and of counting queries;
+    --support, --random-queries and --query-size (columns of a query) count there too, and no --original
+    is needed.
+
     The figures are private: they are about the original records, not about the release alone.
     """
+    from ..io.bucket_twin import holds_buckets
+
+    if holds_buckets(release):
+        measure_table(release, given, [flag for group in FLAGS for flag in group])
+        return
+    refuse_for_sets(given)
     asked = _asked(given)
     top = TOP if given["top"] is None else whole("top", given["top"])
     if not top:

@@ -12,6 +12,7 @@ from ..errors import FileSystemError, UsageError
 from . import screen
 from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
 from .reading import read_data
+from .risk_table import RULES, risk_of_table
 
 if TYPE_CHECKING:
     from ..model.guarantees import Guarantee
@@ -72,7 +73,10 @@ OWN = (
 )
 
 
-@taking(OWN, READING, NOTICES, TABLE)
+FLAGS = (OWN, RULES, READING, NOTICES, TABLE)
+
+
+@taking(*FLAGS)
 def risk(
     target: str = typer.Argument(help="A release folder or any data file.", metavar="TARGET"),
     **given: Any,
@@ -81,7 +85,19 @@ def risk(
 
     Of a release only the published folder is read. Numbers are counted where that is affordable, else
     estimated from drawn records and shown with a 95 % interval.
+
+    Of a table in buckets (anonymize --quasi): how many records have too few possible values for whoever
+    knows the rules, and how many values are guessed by learning from all buckets.
     """
+    from ..io.bucket_twin import holds_buckets
+
+    if holds_buckets(target):
+        risk_of_table(target, given, [flag for group in FLAGS for flag in group])
+        return
+    if given["rules"] is not None:
+        raise UsageError(
+            "--rules is for a table in buckets.", "Leave it out.", code="option-does-not-fit"
+        )
     _check(target, given)
     numbers = {
         name: whole(name, given[name])
