@@ -43,7 +43,7 @@ from .sections import (
     verification,
 )
 
-MOST_VALUES, MOST_RULES, MOST_SIZES = 40, 40, 12
+MOST_VALUES, MOST_RULES, MOST_SIZES, MOST_IN_EXAMPLE = 40, 40, 12, 12
 
 
 def public_bucket_report(
@@ -68,7 +68,7 @@ def public_bucket_report(
             promises(certificate),
             buckets(tables),
             values(tables),
-            known(rules),
+            known(rules) if "rules" in certificate else "",
             questions(certificate),
             making(certificate),
             verification(certificate),
@@ -120,7 +120,7 @@ def private_bucket_report(
             attacks(background, learning),
             buckets(release.tables),
             values(release.tables),
-            known(release.rules),
+            known(release.rules) if "rules" in certificate else "",
             section("run", "How it was made", terms_and_meanings(facts)),
             section("notices", "Notices", listed(notices) if notices else element("p", "None.")),
             questions(certificate),
@@ -169,8 +169,48 @@ def buckets(tables: BucketTables) -> Html:
             "Inside a bucket it is told which people are in it and which sensitive values, but not "
             "whose is whose. Larger buckets hide more and tell less.",
         ),
+        _example(tables),
         table(("#records in a bucket", "#buckets", ""), rows, caption="Buckets by their size"),
     )
+
+
+def _example(tables: BucketTables) -> Html:
+    """Return one bucket as it is published: the first of the smallest."""
+    number = int(np.bincount(tables.bucket_of_row).argmin())
+    leaves = tables.leaves[tables.bucket_of_row == number].tolist()
+    labels = [attribute.hierarchy.labels for attribute in tables.data.quasi]
+    people = [
+        join((label(labels[place][leaf]) for place, leaf in enumerate(row)), ", ") for row in leaves
+    ]
+    held = np.flatnonzero(tables.bucket_of_count == number)
+    values = [
+        join((label(tables.data.values[int(tables.value_of_count[place])]), _times(place, tables)))
+        for place in held.tolist()
+    ]
+    return join(
+        (
+            element("p", f"Bucket {number + 1} as it is published:"),
+            element(
+                "div",
+                element("div", element("h3", "These people"), _first(people), class_="card"),
+                element("div", element("h3", "have these values"), _first(values), class_="card"),
+                class_="pair",
+            ),
+        )
+    )
+
+
+def _times(place: int, tables: BucketTables) -> str:
+    count = int(tables.counts[place])
+    return "" if count == 1 else f", {count:,} times"
+
+
+def _first(lines: Sequence[Html]) -> Html:
+    """Return a list of the first lines, and how many more there are."""
+    shown: list[Content] = list(lines[:MOST_IN_EXAMPLE])
+    if len(lines) > MOST_IN_EXAMPLE:
+        shown.append(f"and {len(lines) - MOST_IN_EXAMPLE:,} more")
+    return listed(shown)
 
 
 def values(tables: BucketTables) -> Html:
@@ -194,17 +234,19 @@ def values(tables: BucketTables) -> Html:
 
 def known(rules: Sequence[NegativeRule]) -> Html:
     """Return the rules that the promise reckons with."""
+    title = "What an attacker is assumed to know"
     if not rules:
-        return Html("")
+        none = "No rules: nothing was found in the data or given. Other knowledge is not reckoned with."
+        return section("rules", title, element("p", none))
     shown = sorted(rules)[:MOST_RULES]
     return section(
         "rules",
-        "What an attacker is assumed to know",
+        title,
         element(
             "p",
-            f"{counted(len(rules), 'rule')}, all of them in ",
+            f"{counted(len(rules), 'rule')}, {'all of them ' if len(rules) > 1 else ''}in ",
             element("code", "rules.csv"),
-            ". The promise holds against whoever knows them, and says nothing about other knowledge.",
+            ". The promise holds against whoever knows this, and says nothing about other knowledge.",
         ),
         table(
             ("whoever has", "does not have"),

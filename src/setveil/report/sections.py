@@ -94,6 +94,8 @@ def tile(figure: str, what: str) -> Html:
 def verdict(certificate: Certificate) -> Html:
     """Return what was verified, and by whom."""
     mode = certificate["verdict"]["mode"]
+    if certificate["recoding"] != "buckets":
+        mode += " support"
     return element(
         "div",
         element(
@@ -105,7 +107,7 @@ def verdict(certificate: Certificate) -> Html:
             "p",
             "Verifier: ",
             element("code", certificate["verdict"]["verifier"]),
-            f" ({mode} support), which shares no code with the program that made the release. Do not "
+            f" ({mode}), which shares no code with the program that made the release. Do not "
             "take its word for it: the commands at the end repeat the check.",
             class_="small",
         ),
@@ -227,7 +229,7 @@ def making(certificate: Certificate) -> Html:
         terms_and_meanings(pairs),
     ]
     if "columns" in data:
-        parts.append(_columns(data["columns"]))
+        parts.append(_columns(data["columns"], data.get("sensitive", {}).get("column")))
     parts.append(
         element(
             "p", f"Techniques and model are named in the terms of {terms['standard']}.", class_="small"
@@ -245,7 +247,7 @@ _KINDS = {
 }
 
 
-def _columns(columns: list[dict[str, str] | str]) -> Html:
+def _columns(columns: list[dict[str, str] | str], secret: str | None) -> Html:
     rows: list[tuple[Content, Content]] = [
         # Of a table in buckets the names alone are told.
         (label(column), "published as it is")
@@ -255,20 +257,26 @@ def _columns(columns: list[dict[str, str] | str]) -> Html:
     ]
     if len(columns) > MOST_COLUMNS:
         rows.append((f"and {len(columns) - MOST_COLUMNS:,} more", ""))
+    if secret is not None:
+        rows.append((label(secret), "told for whole buckets: whose value is whose is hidden"))
     return table(("column", "holds"), rows, caption="The columns of the table")
 
 
 def verification(certificate: Certificate) -> Html:
     """Return how anybody repeats the check: commands, and the hashes of the files."""
-    data, tree = certificate["data"], certificate["hierarchy"]
+    files = [certificate["data"], certificate["hierarchy"]]
+    # A table in buckets has more files than these.
+    files += [
+        part for part in (files[0].get("sensitive"), certificate.get("rules")) if "file" in (part or ())
+    ]
     commands = (
         certificate["verify"],
         "python -m setveil.audit <folder>",
-        f"sha256sum {data['file']} {tree['file']}",
+        "sha256sum " + " ".join(file["file"] for file in files),
     )
     hashes: list[tuple[Content, Content]] = [
         (element("code", file["file"]), element("code", file["sha256"], class_="hash"))
-        for file in (data, tree)
+        for file in files
     ]
     return section(
         "verify",
