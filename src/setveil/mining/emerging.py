@@ -6,10 +6,10 @@ other is the ratio of its supports, shares of the records. A set of growth rho o
 pattern. Where the other data set does not hold it at all its growth is infinite: a jumping pattern.
 
 Differences from the paper: patterns must be frequent where they are more frequent, by default in a
-tenth of the records. The paper names no such bound, but its 8 patterns of the Adult data at rho = 35
-are those of this one; without any there are 300,431. Both directions are searched, and each
-pattern tells where it is more frequent; the paper's Example 3.1 names directions the other way round
-than its Definition 3.1.
+tenth of the records. The paper names no such bound, but with this one the Adult data have 8 patterns at
+rho = 35, as it says, and without any 300,431. Both directions are searched, and each pattern tells
+where it is more frequent; the paper's Example 3.1 names directions the other way round than its
+Definition 3.1.
 """
 
 from __future__ import annotations
@@ -158,19 +158,21 @@ def _in_order(
     )
     elsewhere = np.concatenate([counts for _, counts, _ in parts])
     side = np.repeat(
-        np.array([side for _, _, side in parts], dtype=np.int8), [len(sets) for sets, _, _ in parts]
+        np.array([side for _, _, side in parts], dtype=np.int64), [len(sets) for sets, _, _ in parts]
     )
-    # Patterns with the same counts on the same side are ranked once, exactly.
-    kinds, kind = np.unique(np.stack([side, joined.support, elsewhere]), axis=1, return_inverse=True)
+    # Patterns with the same counts on the same side are ranked once, exactly. Records are numbered by
+    # 32 bits, so that one number of 64 holds both counts and the side.
+    code = (side * (max(records) + 1) + joined.support) * (max(records) + 1) + elsewhere
+    _, first, kind = np.unique(code, return_index=True, return_inverse=True)
 
     def key(place: int) -> tuple[bool, Fraction, Fraction]:
-        where, count, other = kinds[:, place].tolist()
-        share, rest = Fraction(count, records[where]), Fraction(other, records[1 - where])
-        return other > 0, -share / rest if other else Fraction(0), -share
+        where, other = int(side[place]), int(elsewhere[place])
+        share = Fraction(int(joined.support[place]), records[where])
+        return other > 0, -share * records[1 - where] / other if other else Fraction(0), -share
 
-    keys = [key(place) for place in range(kinds.shape[1])]
+    keys = [key(place) for place in first.tolist()]
     rank_of_key = {value: rank for rank, value in enumerate(sorted(set(keys)))}
-    rank = np.array([rank_of_key[value] for value in keys], dtype=np.int64)[kind.reshape(-1)]
+    rank = np.array([rank_of_key[value] for value in keys], dtype=np.int64)[kind]
     # Stable: equal ranks stay by direction, size and labels, as they were found.
     order = np.argsort(rank, kind="stable")
     sets = joined.take(order)

@@ -104,7 +104,7 @@ class EmergingPatterns(Sequence[EmergingPattern]):
     records: tuple[int, int]
     sets: Itemsets
     count_elsewhere: NDArray[np.int64]
-    side_by_pattern: NDArray[np.int8]
+    side_by_pattern: NDArray[np.int64]
     options: Mapping[str, object] = field(default_factory=dict)
 
     def __len__(self) -> int:
