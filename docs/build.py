@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from docs import (
+    bucket_pictures,
     method_pictures,
     overview_pictures,
     reference_pages,
@@ -29,6 +30,7 @@ def built() -> dict[str, str]:
         **method_pictures.PICTURES,
         **suppression_pictures.PICTURES,
         **trim_pictures.PICTURES,
+        **bucket_pictures.PICTURES,
         **overview_pictures.PICTURES,
     }
     files = {f"pictures/{name}.svg": draw() for name, draw in pictures.items()}
