@@ -6,6 +6,7 @@ are made here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 
@@ -84,7 +85,8 @@ def anatomy_picture() -> str:
         description="Patients in heaps by disease; each bucket takes one from each of three heaps.",
     )
     sheet.heading(24, 34, "Heaps of equal values, l = 3", number="1.")
-    heaps = sorted({value for _, _, value in PEOPLE}, key=lambda v: -sum(p[2] == v for p in PEOPLE))
+    count = Counter(value for _, _, value in PEOPLE)
+    heaps = sorted(count, key=lambda value: (-count[value], value))
     y = 76.0
     for value in heaps:
         chips(sheet, 24, y, [value], style=PUBLISHED)
