@@ -46,6 +46,7 @@ BENCHMARKS = (
     Benchmark("risk", "risk", "the risk curve: seconds, and how much of it is counted"),
     Benchmark("threads", "threads", "one thread against two"),
     Benchmark("frequent", "frequent", "frequent itemsets, against pyfim and efficient-apriori"),
+    Benchmark("rules", "rules", "negative rules of Adult and of a million rows"),
     Benchmark("patterns", "patterns", "emerging patterns of Adult, Mushroom and a million rows"),
     Benchmark("ml2", "ml2", "what mining loses by aa and vpa, as tables and a picture"),
     Benchmark(

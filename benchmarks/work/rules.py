@@ -34,6 +34,7 @@ OF_A_MILLION = ("one condition", "two conditions", "two, without control")
 def run(context: Context) -> Report:
     """Mine at several lengths and expectations."""
     from setveil.mining.negative_rules import mine_negative_rules
+    from setveil.model.rules import impossible_values
 
     data = tiny() if context.quick else adult()
     large = shaken(data, 2 * len(data) if context.quick else ROWS)
@@ -54,9 +55,13 @@ def run(context: Context) -> Report:
             if mode in ("one condition", "two conditions"):
                 bars.append(at_most(f"{name}, {mode}", seconds, limit, quick=context.quick))
     counted: list[tuple[Cell, ...]] = []
+    ruled_out: list[tuple[Cell, ...]] = []
     for share, printed in PAPER.items():
-        every = len(mine_negative_rules(data, min_expectation=share))
-        counted.append((float(share), every, CHECKED[share], printed))
+        found = mine_negative_rules(data, min_expectation=share)
+        counted.append((float(share), len(found), CHECKED[share], printed))
+        by_number = np.bincount(impossible_values(data, found.rules).sum(axis=1), minlength=6)
+        shares = [*by_number[:5].tolist(), int(by_number[5:].sum())]
+        ruled_out.append((float(share), *(f"{100 * number / len(data):.1f} %" for number in shares)))
     same = all(line[1] == line[2] for line in counted)
     bars.append(is_true("as many rules on Adult as a plain count gives", same, quick=context.quick))
     columns = ("data", "rules of", "seconds", "needed", "follow", "left out", "tests")
@@ -69,6 +74,11 @@ def run(context: Context) -> Report:
                 ("expectation", "rules", "plain count", "in the paper"),
                 tuple(counted),
                 "Rules of one condition, those that follow from others too",
+            ),
+            Table(
+                ("expectation", "N0", "N1", "N2", "N3", "N4", "N5 or more"),
+                tuple(ruled_out),
+                "Figure 3: tuples with so many incompatible values, by those rules",
             ),
         ),
         tuple(bars),

@@ -31,6 +31,7 @@ from .model.layout import Layout
 from .model.microdata import Microdata
 from .model.transactions import Rows, Transactions
 from .progress import Watch
+from .release.bucket_release import BucketRelease
 from .release.release import Release
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from .audit.verdict import Verdict
     from .io.queries import QueryFile
     from .measure.scores import Scores
-    from .release.bucket_release import BucketRelease
     from .risk.assessment import Assessment
 
 
@@ -229,6 +229,12 @@ def audit(
             raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
         asked = None if guarantee is None else _guarantee(guarantee)
         return audit_folder(path, asked, mode=mode, witnesses=witnesses, threads=threads)
+    if isinstance(target, BucketRelease):
+        if guarantee is not None or mode != "exact" or reading or hierarchy is not None:
+            raise UsageError(
+                "a table in buckets is judged by its own promise.", "Leave the other options out."
+            )
+        return _audit_table(target)
     if isinstance(target, Release):
         transactions, guarantee = target.published, guarantee or target.guarantee
         hierarchy = hierarchy or target.hierarchy
@@ -266,6 +272,45 @@ def audit(
     return verdict.leaving_out(layout.unprotected if layout is not None else ())
 
 
+def _audit_table(release: BucketRelease) -> BucketFinding:
+    """Return the audit's answer about a table in buckets that is not written yet."""
+    from .audit.buckets import PublishedBuckets, audit_buckets
+
+    tables, data = release.tables, release.data
+    rows = list(tables.quasi_rows())
+    names = [attribute.name for attribute in data.quasi]
+    cells: dict[str, Sequence[str]] = {
+        name: [row[place] for row in rows] for place, name in enumerate(names)
+    }
+    counts = [(int(bucket) - 1, value, int(count)) for bucket, value, count in tables.sensitive_rows()]
+    published = PublishedBuckets.of(cells, tables.bucket_of_row.tolist(), counts)
+    paths = {
+        attribute.name: {
+            leaf: attribute.hierarchy.path(leaf)
+            for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
+        }
+        for attribute in data.quasi
+    }
+    rules = [(rule.conditions, rule.value) for rule in release.rules]
+    return audit_buckets(published, release.guarantee, rules=rules, paths=paths)
+
+
+def refuse_buckets(release: object) -> None:
+    """Raise `UsageError` where a verb about sets is asked of a table in buckets, or of no release."""
+    if isinstance(release, BucketRelease):
+        raise UsageError(
+            "this is about releases of sets, and here is a table in buckets.",
+            "Publish it: its private report tells what attacks find, and `setveil risk` and "
+            "`setveil measure` take its folder.",
+            code="buckets",
+        )
+    if not isinstance(release, Release):
+        raise UsageError(
+            f"a release is needed (got {type(release).__name__[:40]}).",
+            "Give what `anonymize` returned, or read one: setveil.read_release(path).",
+        )
+
+
 def risk(
     target: Any,
     k: int | None = None,
@@ -294,6 +339,8 @@ def risk(
     """
     from .risk.assessment import assess_risk
 
+    if isinstance(target, BucketRelease):
+        refuse_buckets(target)
     if isinstance(target, str | os.PathLike):
         from .io.release_data import read_published
         from .model.guarantees import guarantee_from_dict
@@ -367,6 +414,7 @@ def measure(
     from .measure.catalogue import score
     from .measure.workload import asked_workload
 
+    refuse_buckets(release)
     pair = BeforeAfter(release.recoding, original_rows(release, original))
     workload = asked_workload(
         pair, queries, random_queries=random_queries, query_size=query_size, drawn_from=drawn_from

@@ -7,7 +7,7 @@ them there as they lie on the disk, and only what it confirms is renamed into pl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -169,7 +169,7 @@ def report(
     """
     from .api import measure
     from .audit import Verdict, audit_folder
-    from .io.files import write_text_file
+    from .io.files import check_new_file, write_text_file
     from .io.ownership import REPORT
     from .io.release_data import read_certificate
     from .io.releases import replace_private
@@ -179,7 +179,8 @@ def report(
     from .report.risk_part import curve_of_records
     from .risk.curve import BUDGET
 
-    check_report_file(path, output, force=force)
+    if output is not None:
+        check_new_file(output, force=force)
     watch = watch or Watch()
     release = read_release(path, original, watch=watch)
     watch.tick("auditing", None)
@@ -209,37 +210,6 @@ def report(
         return replace_private(path, REPORT, page)
     write_text_file(output, page.decode(), mode=0o600, force=force)
     return Path(output)
-
-
-def check_report_file(
-    path: StrPath, output: StrPath | None, *, force: bool = False, inputs: Iterable[StrPath] = ()
-) -> None:
-    """Refuse a place for a private report that cannot take it, or that others may read.
-
-    Parameters
-    ----------
-    path
-        The release.
-    output
-        The file to write, if not the twin's own.
-    force
-        Whether a file that is there may be replaced.
-    inputs
-        Files that are read, none of which is replaced.
-    """
-    from .io.files import check_new_file
-    from .io.ownership import is_release
-
-    if output is None:
-        return
-    check_new_file(output, force=force, inputs=inputs)
-    folder = Path(output).resolve().parent
-    if folder == Path(path).resolve() or is_release(folder):
-        raise UsageError(
-            "a private report must not lie in a release folder, which others get.",
-            "Choose another place.",
-            code="private-in-release",
-        )
 
 
 def _risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | None:

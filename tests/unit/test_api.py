@@ -15,6 +15,8 @@ import pytest
 import setveil as sv
 from setveil.errors import DataError, FileSystemError, HierarchyError, InternalError, UsageError
 from setveil.model.layout import FORMATS, LayoutColumn
+from setveil.model.microdata import Microdata
+from setveil.model.rules import NegativeRule
 from setveil.registry import METHODS, method
 
 ROWS = [
@@ -432,3 +434,17 @@ def test_one_hierarchy_is_that_of_the_only_set_valued_column(tmp_path: Path) -> 
     with pytest.raises(UsageError, match=r"2 set-valued columns") as caught:
         sv.anonymize(two, wanted, hierarchy=tree)
     assert "Give {column: hierarchy}" in (caught.value.problems[0].remedy or "")
+
+
+def test_verbs_on_a_table_in_buckets() -> None:
+    columns = {"sex": ["F", "M"] * 6, "ill": ["flu", "flu", "gout", "gout", "cold", "cold"] * 2}
+    table = Microdata.from_columns(columns, "ill")
+    release = sv.anonymize(table, sv.MatchingDiversity(2), rules=[NegativeRule((("sex", "F"),), "flu")])
+    verdict = sv.audit(release)
+    assert verdict.holds
+    assert verdict.as_dict()["fewest_possible"] >= 2
+    for verb in (sv.measure, sv.risk):
+        with pytest.raises(UsageError, match="buckets"):
+            verb(release)
+    with pytest.raises(UsageError, match="a release is needed"):
+        sv.measure("release")

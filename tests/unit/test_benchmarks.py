@@ -41,7 +41,7 @@ QUICK = Context(quick=True)
 
 
 def test_the_names() -> None:
-    assert len(set(NAMES)) == len(NAMES) == 20
+    assert len(set(NAMES)) == len(NAMES) == 21
     assert [entry.name for entry in BENCHMARKS if not entry.by_default] == [
         "pos-large-m",
         "compare",

@@ -71,10 +71,11 @@ def report(
         raise UsageError("--force is for -o.", "Leave it out.")
     read = [given["sweep"]] if given["sweep"] is not None else []
     refuse_stdin_twice(original, read, given)
-    from ..publishing import check_report_file
+    from ..io.files import check_new_file
 
     inputs = [name for name in (original, *read) if name != "-"]
-    check_report_file(release, output, force=given["force"], inputs=inputs)
+    if output is not None:
+        check_new_file(output, force=given["force"], inputs=inputs)
     swept = None if given["sweep"] is None else read_sweep(given["sweep"])
     transactions = read_data(original, given)
     with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,7 @@ class Figure:
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture as an SVG file; a file that is there is replaced."""
-        from ..io.disk import telling
+        """Write the picture as an SVG file for the owner alone; a file that is there is replaced."""
+        from ..io.files import write_text_file
 
-        with telling(Path(path), "write"):
-            Path(path).write_text(self.svg, encoding="utf-8")
+        write_text_file(path, self.svg, mode=0o600, force=True)
