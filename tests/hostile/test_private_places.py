@@ -19,7 +19,8 @@ DATA = ("baskets.csv", "--hierarchy", "products.csv")
     [
         ("risk", "out", "--original", "baskets.csv", "--figure", "out/risk.svg"),
         ("mine", "itemsets", "baskets.csv", "--min-support", "2", "-o", "out/sets.csv"),
-        ("measure", "out", "--original", "baskets.csv", "--random-queries", "5", "--save-queries", "out/q.csv"),
+        ("measure", "out", "--original", "baskets.csv", "--random-queries", "5", "--save-queries",
+         "out/q.csv"),
         ("sweep", *DATA, "-k", "2", "-m", "1", "-o", "out/sweep.json"),
         ("sweep", *DATA, "-k", "2", "-m", "1", "--figure", "./out/../out/sweep.svg"),
         ("compare", *DATA, "-k", "2", "-m", "1", "--methods", "aa", "--figure", "out/c.svg"),
