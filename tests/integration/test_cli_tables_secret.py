@@ -325,3 +325,63 @@ def test_a_time_limit_ends_the_run(shell: Shell, tmp_path: Path) -> None:
     ran = bucketed(shell, "--l", "2", "--time-limit", "0.000001")
     assert ran.code == 6, ran.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("stage", ["anatomy: dealing tuples out", "deFinetti attack"])
+def test_an_interrupt_leaves_nothing(shell: Shell, monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
+    from setveil.progress import Watch
+
+    tick = Watch.tick
+
+    def interrupted(self: Watch, name: str, share: float | None = None) -> None:
+        if name == stage:
+            raise KeyboardInterrupt
+        tick(self, name, share)
+
+    write_patients()
+    before = shell.names()
+    monkeypatch.setattr(Watch, "tick", interrupted)
+    ran = bucketed(shell, "--method", "anatomy", "--l", "2")
+    assert ran.code == 130
+    assert ran.err.endswith("Nothing was written.\n")
+    assert shell.names() == before
+
+
+@pytest.mark.parametrize("form", ["buckets", "joined"])
+@pytest.mark.parametrize("method", ["anatomy", "injector"])
+def test_folders_are_known_as_ours(shell: Shell, tmp_path: Path, method: str, form: str) -> None:
+    from setveil.io.ownership import is_private_twin, is_release
+
+    assert bucketed(shell, "--method", method, "--l", "2", "--format", form).code == 0
+    out, twin = tmp_path / "out", tmp_path / "out.private"
+    assert is_release(out)
+    assert is_private_twin(twin)
+    assert not is_release(twin)
+    assert not is_private_twin(out)
+    (out / "hierarchy.csv").unlink()
+    (twin / "buckets.json").unlink()
+    assert not is_release(out)
+    assert not is_private_twin(twin)
+
+
+def test_reports_tell_of_buckets_rules_and_files(shell: Shell, tmp_path: Path) -> None:
+    Path("fact.csv").write_text("sex,disease\nM,Ovarian Cancer\n")
+    assert bucketed(shell, "--l", "2", "--rules", "fact.csv").code == 0
+    public = (tmp_path / "out/report.html").read_text()
+    for text in (
+        "as it is published:",
+        "These people",
+        "sha256sum quasi.csv hierarchy.csv",
+        "1 rule, in ",
+    ):
+        assert text in public
+    for name in ("sensitive.csv", "rules.csv"):
+        assert f"<code>{name}</code>" in public
+    assert "deFinetti" in public
+    assert "of the sensitive values are guessed" not in public
+    private = (tmp_path / "out.private/report.html").read_text()
+    assert "of the sensitive values are guessed" in private
+    assert bucketed(shell, "--l", "2", "--min-exp", "0.999", output="none").code == 0
+    assert "No rules: nothing was found" in (tmp_path / "none/report.html").read_text()
+    assert bucketed(shell, "--method", "anatomy", "--l", "2", output="plain").code == 0
+    assert "assumed to know" not in (tmp_path / "plain/report.html").read_text()
