@@ -59,13 +59,15 @@ def explain(
     >>> drinks = sv.Hierarchy.from_parents({"ale": "alcohol", "wine": "alcohol", "alcohol": "drink",
     ...                                     "milk": "drink", "drink": None})
     >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=2, m=2), hierarchy=drinks)
-    >>> print(explain(release, "ale"))
+    >>> print(explain(release, "ale"))  # doctest: +NORMALIZE_WHITESPACE
     'ale', in 1 record, is published as 'alcohol'.
       as 'ale' (1 record): 1 combination would fit fewer than 2 records
         ale: 1 record
-        what comes up beside it: 1 combination would fit fewer than 2 records
+        'wine' would be published too, instead of 'alcohol': 1 combination would fit fewer than
+        2 records
           wine: 1 record
-      as itself, all else unchanged, it would keep not even k=2 with m=2, not even m=1 with k=2.
+      as itself, with 'wine' beside it and all else unchanged, the release would keep not even k=2 with
+      m=2, not even m=1 with k=2.
       forced: it is in 1 record, too few by itself, whatever else gives way.
     """
     return explain_all(release, [label], original=original, top=top, watch=watch)[0]

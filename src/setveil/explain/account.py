@@ -73,8 +73,9 @@ class Level:
     """What would happen if the label asked about were published as `label`, all else unchanged.
 
     `against` are the combinations with that label that would break the promise, `beside` those with
-    labels that would come up together with it. `taken` are published labels that would become `label`.
-    Where a published category is asked about, `parts` are the labels that it would be split into.
+    `siblings`, the labels that would be published too, because `instead_of` would no longer be.
+    `taken` are published labels that would become `label`. Where a published category is asked about,
+    `parts` are the labels that it would be split into.
     """
 
     label: str
@@ -83,6 +84,8 @@ class Level:
     beside: Patterns = Patterns()
     taken: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    siblings: tuple[str, ...] = ()
+    instead_of: str | None = None
 
     @property
     def free(self) -> bool:
@@ -98,6 +101,8 @@ class Level:
             "beside": self.beside.as_dict(),
             "taken": list(self.taken),
             "parts": list(self.parts),
+            "siblings": list(self.siblings),
+            "instead_of": self.instead_of,
         }
 
 
@@ -246,14 +251,14 @@ class Explanation:
                 name = "left out" if share.published_as is None else f"as {share.published_as!r}"
                 items = f" of {share.items:,} items" if share.items > 1 else ""
                 yield f"{name}: {counted(share.occurrences, 'occurrence')}{items}"
-        for level in self.levels:
+        for level in reversed(self.levels):  # as itself first, then upwards
             yield from _told(level, self.guarantee)
         for group in self.groups:
             name = "left out" if group.published_as is None else f"as {group.published_as!r}"
             yield (
                 f"a group of {counted(group.size, 'record')}, {group.records:,} of them with it: {name}"
             )
-            for level in group.levels:
+            for level in reversed(group.levels):
                 yield from (f"  {line}" for line in _told(level, self.guarantee))
         if self.groups_total > len(self.groups):
             yield f"... and {counted(self.groups_total - len(self.groups), 'more group')}"
@@ -262,26 +267,34 @@ class Explanation:
 
 def _told(level: Level, guarantee: Guarantee) -> Iterator[str]:
     if level.parts:
-        head = f"as its parts {_few(level.parts)}: "
+        head = f"as its parts {few(level.parts)}: "
     else:
         head = f"as {level.label!r} ({counted(level.records, 'record')}): "
     if level.taken:
-        head += f"{_few(level.taken)} would become it too; "
+        head += f"{few(level.taken)} would become it too; "
     if level.free:
         yield f"{head}nothing speaks against it"
         return
-    yield head + (
-        f"{_number(level.against, guarantee)} {broken(guarantee)}"
-        if level.against.total
-        else "itself fine"
-    )
-    yield from (f"  {line}" for line in level.against.lines())
+    beside = "what comes up beside it"
+    if level.siblings:
+        beside = f"{few(level.siblings)} would be published too, instead of {level.instead_of!r}"
+    beside += f": {_number(level.beside, guarantee)} {broken(guarantee)}"
+    if not level.against.total:
+        yield f"{head}no combination with it breaks the promise, but"
+    else:
+        yield f"{head}{_number(level.against, guarantee)} {broken(guarantee)}"
+        yield from (f"  {line}" for line in level.against.lines())
     if level.beside.total:
-        yield f"  what comes up beside it: {_number(level.beside, guarantee)} {broken(guarantee)}"
+        yield f"  {beside}"
         yield from (f"    {line}" for line in level.beside.lines())
 
 
-def _few(labels: tuple[str, ...]) -> str:
+def few(labels: tuple[str, ...]) -> str:
+    """Return the first labels, and how many more there are.
+
+    >>> few(("bread", "cake"))
+    "'bread', 'cake'"
+    """
     more = f" and {len(labels) - 3:,} more" if len(labels) > 3 else ""
     return ", ".join(map(repr, labels[:3])) + more
 

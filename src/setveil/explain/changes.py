@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..engines.local import LocalEngine
+from ..model.hierarchy import Hierarchy
 from ..search.alternatives import (
     Breach,
     Cut,
@@ -29,13 +30,16 @@ from .account import Level, Pattern, Patterns
 class Change:
     """A cut in which the label asked about is published as `own`, and what that takes along.
 
-    `split` tells that it is a published category, and `own` its parts.
+    `taken` are published labels that become `own`, `siblings` those that come up with it, because the
+    published label `instead_of` is split. `split` tells that it is that label, and `own` its parts.
     """
 
     cut: Cut
     own: frozenset[int]
     taken: tuple[int, ...] = ()
     split: bool = False
+    siblings: tuple[int, ...] = ()
+    instead_of: int | None = None
 
 
 def changes(engine: LocalEngine, cut: Cut, node: int) -> Iterator[Change]:
@@ -49,11 +53,20 @@ def changes(engine: LocalEngine, cut: Cut, node: int) -> Iterator[Change]:
             yield Change(cut - {node} | parts, parts, split=True)
     elif upper is not None:
         for step in reversed(path[: path.index(upper)]):
-            yield Change(split_down(hierarchy, cut, upper, step), frozenset({step}))
+            finer = split_down(hierarchy, cut, upper, step)
+            siblings = tuple(
+                sorted(finer - cut - {step}, key=lambda other: _far(hierarchy, step, other))
+            )
+            yield Change(finer, frozenset({step}), siblings=siblings, instead_of=upper)
     elif not nodes_below(hierarchy, cut, node):
         for step in reversed(path):
             below = tuple(nodes_below(hierarchy, cut, step))
             yield Change(raised_to(hierarchy, cut, step), frozenset({step}), below)
+
+
+def _far(hierarchy: Hierarchy, node: int, other: int) -> tuple[bool, str]:
+    """Return the order in which siblings are told: those of the same parent first."""
+    return hierarchy.parent[other] != hierarchy.parent[node], hierarchy.labels[other]
 
 
 def level_of(
@@ -71,6 +84,8 @@ def level_of(
         _patterns(engine, beside, top, complete=complete),
         tuple(sorted(labels[lower] for lower in change.taken)),
         tuple(labels[part] for part in sorted(change.own)) if change.split else (),
+        tuple(labels[other] for other in change.siblings),
+        None if change.instead_of is None else labels[change.instead_of],
     )
 
 

@@ -12,7 +12,7 @@ from ..registry import METHODS
 from ..release.release import Release
 from ..search.alternatives import Breach, strongest
 from ..search.concessions import MOST, after, find_concessions, ncp
-from .account import Explanation, GivingWay, counted
+from .account import Explanation, GivingWay, counted, few
 from .changes import Change
 
 NOTHING = "nothing was changed, so there is nothing to explain."
@@ -52,7 +52,9 @@ def concluded(
     guarantee = release.guarantee
     watch.tick("explain: how much of the promise would be kept", None)
     largest_k, largest_m = strongest(engine, change.cut, guarantee)
-    lines = [_weaker(guarantee, name, largest_k, largest_m)]
+    siblings = plain.levels[-1].siblings
+    with_them = f"{name}, with {few(siblings)} beside it and" if siblings else f"{name},"
+    lines = [_weaker(guarantee, with_them, largest_k, largest_m)]
     alone = [breach for breach in found if change.own.issuperset(breach.nodes)]
     giving_way, then = None, None
     if alone:
@@ -86,7 +88,7 @@ def _weaker(guarantee: Guarantee, name: str, largest_k: int | None, largest_m: i
     kept_k = f"not even {strength}=2" if largest_k is None else f"{strength} up to {largest_k}"
     kept_m = f"not even {knowledge}=1" if largest_m is None else f"{knowledge} up to {largest_m}"
     return (
-        f"{name}, all else unchanged, it would keep {kept_k} with "
+        f"{name} all else unchanged, the release would keep {kept_k} with "
         f"{knowledge}={getattr(guarantee, knowledge)}, {kept_m} with "
         f"{strength}={getattr(guarantee, strength)}."
     )

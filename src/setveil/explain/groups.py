@@ -9,6 +9,7 @@ published alike, with any others that look the same.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -167,7 +168,7 @@ def _apart(
         return Patterns(shown, len(pairs))
 
     level = level_of(engine, change, node, [], complete=True, top=top)
-    return Level(level.label, level.records, told(against), told(beside), level.taken, level.parts)
+    return replace(level, against=told(against), beside=told(beside))
 
 
 def _published(hierarchy: Hierarchy, members: Rows, cut: Cut) -> list[Row]:
