@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .assessment import Assessment
+from .curve import heads_in_words
 from .estimate import Estimate, percent
 from .tables import as_html, as_text
 
@@ -55,7 +56,9 @@ class RiskComparison:
     def __str__(self) -> str:
         head = f"Share of records that fewer than {self.after.k} match, or only they themselves"
         counts = f"before ({self.before.records:,} records) -> after ({self.after.records:,})"
-        return f"{head}, {counts}\n{as_text(self._rows(), self.notes())}"
+        return (
+            f"{head}, {counts}\n{heads_in_words(self.after.k)}\n{as_text(self._rows(), self.notes())}"
+        )
 
     def _repr_html_(self) -> str:
         return as_html(self._rows(), self.notes())

@@ -107,10 +107,20 @@ class RiskCurve:
         head = (
             f"Share of {self.records:,} records that fewer than {self.k} match, or only they themselves"
         )
-        return f"{head}\n{as_text(self._rows(), self.notes())}"
+        return f"{head}\n{heads_in_words(self.k)}\n{as_text(self._rows(), self.notes())}"
 
     def _repr_html_(self) -> str:
         return as_html(self._rows(), self.notes())
+
+
+def heads_in_words(k: int) -> str:
+    """Return what the heads of the columns say.
+
+    >>> print(heads_in_words(5))
+    worst: the most telling items are known; average: items at random; <5: fewer than 5 records match
+    """
+    readings = "worst: the most telling items are known; average: items at random"
+    return f"{readings}; <{k}: fewer than {k} records match"
 
 
 def risk_curve(

@@ -95,26 +95,31 @@ class AttackerModels:
 
     def _rows(self) -> list[tuple[str, ...]]:
         """Return a row for each kind of knowledge, and two where the population makes a difference."""
-        head = ("known", "attacker", "mean risk", "highest", f"above 1/{self.k}", "mean of those")
-        rows: list[tuple[str, ...]] = [head]
+        told = ("prosecutor",) if self.population is None else ("prosecutor", "journalist")
+        rows = [("known", "attacker", "mean risk", "highest", f"above 1/{self.k}", "mean of those")]
         for risk in self.risks:
-            if risk.attacker == "prosecutor" or (
-                risk.attacker == "journalist" and self.population is not None
-            ):
+            if risk.attacker in told:
                 known = "all and no more" if risk.known is None else str(risk.known)
                 rows.append((known, risk.attacker, *risk.cells()))
-        return rows
+        if len(told) > 1:
+            return list(rows)
+        return [(known, *cells) for known, _, *cells in rows]  # a column that says nothing
 
     def told(self) -> tuple[str, ...]:
         """Return what to know about the numbers, in words."""
         if self.population is None:
-            alike = (
-                "without a population the journalist's risk is the prosecutor's, its upper bound, and "
-                "the marketer is right for the mean share."
+            who = (
+                "prosecutor: knows that the person is in the data; these are the numbers above.",
+                "journalist: does not know that; without a population the same numbers, at most.",
+                "marketer: tries everybody, and is right for the share of the mean risk.",
             )
         else:
-            alike = "the marketer is right for the mean share of the journalist."
-        return (alike, *self.notes)
+            who = (
+                "prosecutor: knows that the person is in the data.",
+                "journalist: does not; knows only that the person is in the population.",
+                "marketer: tries everybody, and is right for the share of the journalist's mean risk.",
+            )
+        return (*who, *self.notes)
 
     def __str__(self) -> str:
         return as_text(self._rows(), self.told())

@@ -73,7 +73,7 @@ def test_a_comparison_shows_both() -> None:
     before, after = assess_risk(groceries(400)[0], 5), assess_risk(toy()[0], 5)
     found = RiskComparison(before, after)
     lines = str(found).splitlines()
-    assert len(lines) == 2 + 6 + 2
+    assert len(lines) == 3 + 6 + 2
     assert all("->" in line for line in lines[2:])
     assert set(found.as_dict()) == {"before", "after"}
     assert "<td>" in found._repr_html_()

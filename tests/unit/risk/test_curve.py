@@ -141,7 +141,7 @@ def test_real_baskets_are_marked_by_their_minimal_rare_sets() -> None:
 def test_shown_and_plain() -> None:
     baskets, _ = groceries(500)
     curve = risk_curve(baskets, 5, most=2)
-    assert str(curve).splitlines()[1].split() == [
+    assert str(curve).splitlines()[2].split() == [
         "known", "worst", "<5", "average", "<5", "worst", "unique", "average", "unique",
     ]  # fmt: skip
     assert "<td>" in curve._repr_html_()
