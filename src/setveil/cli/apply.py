@@ -11,7 +11,7 @@ from ..errors import UsageError
 from . import screen, standing
 from .anonymize import OUTPUT, as_plain, summary, told
 from .flags import NOTICES, READING, TABLE, Flag, taking
-from .inputs import HIERARCHY
+from .inputs import HIERARCHY, check_inputs
 from .reading import hierarchy_files, read_data, read_hierarchies, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def apply(
     check_format(given["format"])
     named = [new_data, *trees, given["original"], given["labels"]]
     inputs = [name for name in named if name and name != "-"]
+    check_inputs([release, *inputs])
     screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
     new = read_data(new_data, given)
     with (

@@ -166,4 +166,4 @@ def _save_job(
     values |= {"method": row.method, "time_limit": given["time_limit"] if row.cut else None}
     values["force"] = False  # it was about files of this comparison
     write_job(given["save_job"], data, values, about=found.reasons, force=given["force"])
-    screen.notices([f"the job is written to {given['save_job']}."])
+    screen.written(given["save_job"])

@@ -7,13 +7,15 @@ is told before a large file is read.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
+from ..errors import FileSystemError, Problem, UsageError
 from ..registry import method as method_record
+from . import screen
 from .flags import Flag, method_options, seconds, whole
 from .reading import guarantee_of, hierarchy_files, read_hierarchies, refuse_stdin_twice
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from ..model.hierarchy import Hierarchy
     from ..model.transactions import Transactions
 
+PICTURES = ("figure", "curves")
+"""Flags that name a picture to write."""
 _LEARNED = re.compile(r"group \d+\.\d+'*")
 
 METHOD = Flag(
@@ -107,6 +111,19 @@ def input_files(data: str, given: Mapping[str, Any]) -> list[str]:
     return [name for name in files if name and name != "-"]
 
 
+def check_inputs(paths: Sequence[str]) -> None:
+    """Refuse files and folders that are not there; all of them are told at once."""
+    missing = [
+        Problem(
+            "missing", "there is no such folder or file.", "Check the name.", screen.printable(path)
+        )
+        for path in paths
+        if not os.path.lexists(path)
+    ]
+    if missing:
+        raise FileSystemError(missing)
+
+
 def check_outputs(data: str, given: Mapping[str, Any], names: Sequence[str]) -> None:
     """Refuse files that cannot be written, named by these flags, before anything is read."""
     inputs = input_files(data, given)
@@ -123,6 +140,18 @@ def check_outputs(data: str, given: Mapping[str, Any], names: Sequence[str]) -> 
         if name == "save_job" and data == "-":
             raise UsageError("a job names the file it reads, and - is none.", "Leave --save-job out.")
         check_new_file(path, force=given["force"], inputs=inputs)
+        if name in PICTURES:
+            check_picture(path)
+
+
+def check_picture(path: str) -> None:
+    """Refuse a name that promises another format than the one that pictures have."""
+    if not path.lower().endswith(".svg"):
+        raise UsageError(
+            f"pictures are SVG (got {screen.printable(path)[-40:]!r}).",
+            "Give a name that ends in .svg.",
+            code="not-svg",
+        )
 
 
 def write_outputs(given: Mapping[str, Any], text_by_flag: Mapping[str, str]) -> None:
@@ -131,6 +160,7 @@ def write_outputs(given: Mapping[str, Any], text_by_flag: Mapping[str, str]) -> 
 
     for name, text in text_by_flag.items():
         write_text_file(given[name], text, mode=0o600, force=given["force"])
+        screen.written(given[name])
 
 
 def weights_of(given: Mapping[str, Any]) -> Mapping[str, Fraction] | None:

@@ -11,6 +11,7 @@ import typer
 from ..errors import FileSystemError, UsageError
 from . import screen
 from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
+from .inputs import check_picture
 from .reading import read_data
 from .risk_table import RULES, risk_of_table
 
@@ -181,6 +182,7 @@ def _check(target: str, given: dict[str, Any]) -> None:
 
         inputs = [name for name in named if name != "-"]
         check_new_file(given["figure"], force=given["force"], inputs=inputs)
+        check_picture(given["figure"])
     elif given["force"]:
         raise UsageError("--force goes with --figure.", "Leave it out.", code="option-does-not-fit")
 
@@ -221,3 +223,4 @@ def _draw(after: Assessment, before: Assessment | None, given: dict[str, Any]) -
 
     figure = risk_figure(before=None if before is None else before.curve, after=after.curve)
     write_text_file(given["figure"], figure.svg, mode=0o600, force=given["force"])
+    screen.written(given["figure"])

@@ -64,6 +64,11 @@ def notices(lines: Iterable[str], *, verbose: bool = False) -> None:
             say(f"notice: {line}")
 
 
+def written(path: str) -> None:
+    """Tell on stderr that a file was written."""
+    say(f"written: {path}")
+
+
 @contextlib.contextmanager
 def notices_before_error(lines: Iterable[str], *, verbose: bool) -> Iterator[None]:
     """Print the notices if an error ends the block: how a file was read often explains it."""

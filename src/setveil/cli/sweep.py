@@ -201,19 +201,27 @@ def _show(found: Sweep, chosen: tuple[int, int] | None, given: Mapping[str, Any]
             plain["chosen"] = {"k": chosen[0], "m": chosen[1]}
         screen.print_json(plain)
         return
-    screen.table(found.lost, *found.table())
+    title = f"{found.lost}: 0 % is nothing, 100 % everything"
+    if not screen.on_terminal():
+        screen.echo(title)
+    screen.table(title, *found.table())
     for line in str(found).split("\n"):
         if line.startswith("*"):
             screen.echo(line)
     if chosen is not None:
-        screen.echo("\n" + _in_words(found.point(*chosen), found))
+        point = found.point(*chosen)
+        screen.echo("\n" + _in_words(point, found))
+        if not method_record(found.method).suppresses and point.loss:
+            screen.echo("--method trim may lose less there: it may leave rare items out.")
 
 
 def _in_words(point: SweepPoint, found: Sweep) -> str:
     said = f"Chosen: k={point.k}, m={point.m}: "
     if point.loss is None:
         return said + f"{point.status}."
-    said += f"{found.cost.upper()} {float(point.loss):.4f} lost, {point.labels:,} labels published"
+    loss = float(point.loss)
+    said += f"{found.cost.upper()} {loss:.4f} ({100 * loss:.2f} %) lost"
+    said += f", {point.labels:,} labels published"
     said += f", {float(point.left_out):.1%} of the occurrences left out" if point.left_out else ""
     return said + (", proven." if point.proven else ".")
 
@@ -233,4 +241,4 @@ def _save_job(point: SweepPoint, found: Sweep, data: str, given: Mapping[str, An
     }
     about = (f"A point of a sweep. {_in_words(point, found)}",)
     write_job(given["save_job"], data, values, about=about, force=given["force"])
-    screen.notices([f"the job is written to {given['save_job']}."])
+    screen.written(given["save_job"])

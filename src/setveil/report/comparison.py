@@ -205,7 +205,8 @@ class Comparison:
         return f"weighted {self.cost.upper()}" if self.weighted else self.cost.upper()
 
     def _lost(self, row: Compared) -> str:
-        return f"{self._cost_name()} {float(row.loss or 0):.4f}"
+        loss = float(row.loss or 0)
+        return f"{self._cost_name()} {loss:.4f} ({100 * loss:.2f} %)"
 
     def _cells(self, row: Compared) -> list[str]:
         def score(name: str) -> str:
