@@ -144,7 +144,10 @@ def _number(told: Mapping[str, Any], name: str) -> int:
     if name not in told:
         flag = f"--{name}" if name in ("l", "p") else f"-{name}"
         example = 2 if name in ("m", "p") else 5
-        raise UsageError(f"{flag} is missing.", f"Give for example {flag} {example}.")
+        remedy = f"Give for example {flag} {example}."
+        if name == "m" and "l" in told:
+            remedy += " Or, for a table with a secret column, --quasi COLUMNS."
+        raise UsageError(f"{flag} is missing.", remedy)
     return whole(name, told[name])
 
 

@@ -37,6 +37,13 @@ _REMEDIES = {
     errno.ENAMETOOLONG: ("name", "Choose a shorter name."),
 }
 
+_READING = {
+    errno.EACCES: ("permission", "Check that you may read it."),
+    errno.EPERM: ("permission", "Check that you may read it."),
+    errno.ENOENT: ("missing", "Check the name."),
+    errno.EISDIR: ("file", "Give a file, not a folder."),
+}
+
 
 def shown(path: Path | str) -> str:
     """Return a path as text that can always be printed: undecodable bytes are escaped."""
@@ -49,7 +56,8 @@ def telling(path: Path, doing: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        code, remedy = _REMEDIES.get(error.errno or 0, ("file", ""))
+        known = _REMEDIES | _READING if doing == "read" else _REMEDIES
+        code, remedy = known.get(error.errno or 0, ("file", ""))
         reason = error.strerror or type(error).__name__
         raise FileSystemError(
             f"cannot {doing}: {reason}.", remedy, code=code, file=shown(path)

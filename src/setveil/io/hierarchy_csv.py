@@ -14,6 +14,8 @@ from ..model.edges import EdgeCollector, HierarchyFile
 from ..model.hierarchy import Hierarchy
 
 DELIMITERS = (";", "\t", "|", ",")
+MOST_RAGGED, SHOWN_RAGGED = 10, 5
+"""From more ragged rows than this on only the first few are told."""
 MAX_CELLS = 200_000_000
 _HEADER_WORD = re.compile(
     r"child|parent|leaf|leaves|item|label|node|value|code|category|group|department|root|top"
@@ -55,7 +57,21 @@ def read_table(
         _read_parents(rows, collector)
     else:
         _read_paths(rows, width, collector)
+    _shorten_ragged(collector)
     return collector.finish(form, guess)
+
+
+def _shorten_ragged(collector: EdgeCollector) -> None:
+    """Keep the first few of many ragged rows: these are no slips, the file is something else."""
+    ragged = [fault for fault in collector.faults if fault.code == "ragged-row"]
+    if len(ragged) <= MOST_RAGGED:
+        return
+    told = set(ragged[:SHOWN_RAGGED])
+    collector.faults[:] = [
+        fault for fault in collector.faults if fault.code != "ragged-row" or fault in told
+    ]
+    what = f"{len(ragged):,} rows are ragged: it does not look like a hierarchy."
+    collector.fault("not-a-hierarchy", what, "Are data and hierarchy swapped?", None)
 
 
 def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, collector: EdgeCollector) -> None:

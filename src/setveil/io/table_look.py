@@ -52,7 +52,8 @@ def refuse_table(fields: Fields, *, file: str, header: bool, counts: bool) -> No
     raise DataError(
         f"every line has {width} fields and {reason}: this looks like a table or a log, not baskets.",
         "Give --id and --item (one item a line), --set COLUMN (a table with a set), or "
-        "--layout baskets if each line really is a set of items.",
+        "--layout baskets if each line really is a set of items. A table with one secret column is for "
+        "`setveil anonymize --quasi COLUMNS --sensitive COLUMN`.",
         code="looks-like-a-table",
         file=file,
     )
