@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from ..errors import DataError, HierarchyError, ResourceLimit
+from ..errors import DataError, HierarchyError, Problem, ResourceLimit
 from ..model.edges import EdgeCollector, HierarchyFile
 from ..model.hierarchy import Hierarchy
 
 DELIMITERS = (";", "\t", "|", ",")
 MOST_RAGGED, SHOWN_RAGGED = 10, 5
-"""From more ragged rows than this on only the first few are told."""
+"""Up to so many ragged rows may be slips; of more the first few are told."""
 MAX_CELLS = 200_000_000
 _HEADER_WORD = re.compile(
     r"child|parent|leaf|leaves|item|label|node|value|code|category|group|department|root|top"
@@ -54,33 +54,39 @@ def read_table(
     form = form or ("parents" if width == 2 else "paths")
     rows = islice(_csv_rows(text, guess, collector.file), skip, None)
     if form == "parents":
-        _read_parents(rows, collector)
+        n_rows = _read_parents(rows, collector)
     else:
-        _read_paths(rows, width, collector)
-    _shorten_ragged(collector)
+        n_rows = _read_paths(rows, width, collector)
+    _refuse_ragged(collector, n_rows)
     return collector.finish(form, guess)
 
 
-def _shorten_ragged(collector: EdgeCollector) -> None:
-    """Keep the first few of many ragged rows: these are no slips, the file is something else."""
+def _refuse_ragged(collector: EdgeCollector, n_rows: int) -> None:
+    """Raise where many rows are ragged: then the file is something else, perhaps the data.
+
+    Nothing is said about what such rows hold, for they may be private records.
+    """
     ragged = [fault for fault in collector.faults if fault.code == "ragged-row"]
-    if len(ragged) <= MOST_RAGGED:
+    if len(ragged) <= MOST_RAGGED or len(ragged) * 4 < n_rows:
         return
-    told = set(ragged[:SHOWN_RAGGED])
-    collector.faults[:] = [
-        fault for fault in collector.faults if fault.code != "ragged-row" or fault in told
-    ]
-    what = f"{len(ragged):,} rows are ragged: it does not look like a hierarchy."
-    collector.fault("not-a-hierarchy", what, "Are data and hierarchy swapped?", None)
+    what = f"{len(ragged):,} of {n_rows:,} rows are ragged: it does not look like a hierarchy."
+    remedy = "Are data and hierarchy swapped?"
+    swapped = Problem("not-a-hierarchy", what, remedy, collector.file)
+    raise HierarchyError([*ragged[:SHOWN_RAGGED], swapped])
 
 
-def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, collector: EdgeCollector) -> None:
-    """Record the steps of each leaf's path; upper parts that were seen are not walked again."""
+def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, collector: EdgeCollector) -> int:
+    """Record the steps of each leaf's path and return how many rows there are.
+
+    Upper parts that were seen are not walked again.
+    """
     seen_above: set[tuple[str, ...]] = set()
     leaf_line_of = collector.leaf_line_of
-    for line, cells in rows:
+    n_rows = 0
+    for n_rows, (line, cells) in enumerate(rows, 1):
         if len(cells) != width:
-            what = f"this row has {len(cells)} levels, the others have {width}."
+            levels = "1 level" if len(cells) == 1 else f"{len(cells)} levels"
+            what = f"this row has {levels}, the others have {width}."
             remedy = "Give every row the same number of levels; repeat a label to pad."
             collector.fault("ragged-row", what, remedy, line)
             collector.unplaced.update(cells)
@@ -102,6 +108,7 @@ def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, collector: Ed
         if above not in seen_above:
             seen_above.add(above)
             _add_path(above[place:], line, collector)
+    return n_rows
 
 
 def _add_path(path: tuple[str, ...], line: int, collector: EdgeCollector) -> None:
@@ -110,8 +117,9 @@ def _add_path(path: tuple[str, ...], line: int, collector: EdgeCollector) -> Non
         collector.add(step, steps[place + 1] if place + 1 < len(steps) else None, line)
 
 
-def _read_parents(rows: Iterator[tuple[int, list[str]]], collector: EdgeCollector) -> None:
-    for line, cells in rows:
+def _read_parents(rows: Iterator[tuple[int, list[str]]], collector: EdgeCollector) -> int:
+    n_rows = 0
+    for n_rows, (line, cells) in enumerate(rows, 1):
         if len(cells) != 2:
             what = f"this row has {len(cells)} cells; a child and its parent are expected."
             collector.fault("ragged-row", what, "Quote a label that holds the delimiter.", line)
@@ -125,6 +133,7 @@ def _read_parents(rows: Iterator[tuple[int, list[str]]], collector: EdgeCollecto
         if not collector.add(child, parent or None, line):
             collector.repeat(child, collector.line_of[child], line)
     collector.declare_roots()
+    return n_rows
 
 
 def _csv_rows(text: str, delimiter: str, name: str | None) -> Iterator[tuple[int, list[str]]]:

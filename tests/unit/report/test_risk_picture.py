@@ -74,7 +74,7 @@ def test_a_comparison_shows_both() -> None:
     found = RiskComparison(before, after)
     lines = str(found).splitlines()
     assert len(lines) == 3 + 6 + 2
-    assert all("->" in line for line in lines[2:])
+    assert all("->" in line for line in lines[3:])
     assert set(found.as_dict()) == {"before", "after"}
     assert "<td>" in found._repr_html_()
     rough = RiskComparison(assess_risk(groceries(3000)[0], 5, budget=1000), after)
