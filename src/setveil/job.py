@@ -31,7 +31,7 @@ from .model.layout import Layout
 from .model.transactions import Rows, Transactions, bind
 from .progress import Watch
 from .registry import MethodRecord, OptionValue, default_method, method
-from .release.release import ObjectiveValue, Release, Seal
+from .release.release import ObjectiveValue, Release, Seal, dropped_notice
 from .release.sealing import digest_as_read
 
 if TYPE_CHECKING:
@@ -200,10 +200,7 @@ class Prepared:
             dropped = dropped[:0]
         if len(dropped):
             published = published.take(np.flatnonzero(published.length_by_record))
-            notices += (
-                f"{len(dropped):,} of the records are not published: nothing was left of them, and "
-                "they are fewer than k.",
-            )
+            notices += (dropped_notice(len(dropped)),)
         return Release(
             published=replace(published, layout=layout or self.transactions.layout, notices=()),
             guarantee=self._promise(),

@@ -229,6 +229,7 @@ def test_demo_shows_the_whole_way(shell: Shell) -> None:
     for word in ("kept", "lost", "promise", "before", "HOLDS: 5^2-anonymity", "setveil audit demo"):
         assert word in ran.out
     assert shell("audit", "demo").code == 0
+    assert ran.out.splitlines()[-2] == "Open demo/report.html in a browser to read about the release."
     command = ran.out.splitlines()[-1].removeprefix("Check it yourself: ")
     assert subprocess.run(command, shell=True, capture_output=True, check=False).returncode == 0
     assert shell("demo", "--output", "demo").code == 5

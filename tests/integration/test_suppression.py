@@ -77,7 +77,9 @@ def test_few_empty_records_are_not_published(shell: Shell, alone: int, left: int
     assert ran.json["dropped_records"] == dropped == len(recoding()["dropped_records"])  # type: ignore[arg-type]
     told = certificate()["suppressed"]
     assert told == {"items": "<2" if alone == 0 else 1 + alone, "records": "<2" if dropped else 0}
-    assert ("fewer than k" in ran.err) == bool(dropped)
+    assert ran.json["empty_records"] == left
+    told_why = "notice: 1 record is not published: all its items were left out, and so few empty"
+    assert (told_why in ran.err) == bool(dropped)
     audit = json.loads(Path("out.private", "audit.json").read_bytes())
     assert audit["dropped_records"] == dropped
     assert audit["suppressed_occurrences"] == 1 + alone
@@ -100,7 +102,7 @@ def test_measure_takes_the_original_with_the_dropped_records() -> None:
         == release.losses
         == {"ncp": Fraction(1, 3), "lm": Fraction(1, 3)}
     )
-    assert "1 item with 1 occurrence; 1 record with nothing left" in str(release)
+    assert "1 record was dropped, because all its items were left out" in str(release)
 
 
 @pytest.mark.parametrize("key", ["hghs", "mhghs", "mm"])

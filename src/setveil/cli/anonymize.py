@@ -259,6 +259,7 @@ def as_plain(release: Release, publication: Publication) -> dict[str, Any]:
         "suppressed_items": release.suppressed_items,
         "suppressed_occurrences": release.suppressed,
         "dropped_records": len(release.dropped),
+        "empty_records": release.empty_records,
         "loss": {name: float(loss) for name, loss in release.losses.items()},
         "objective": None if release.objective is None else release.objective.as_dict(),
         "seconds": release.seconds,

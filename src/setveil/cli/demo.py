@@ -36,6 +36,7 @@ def demo(
     with screen.progress() as listener:
         from ..api import anonymize, audit
         from ..io.demo import groceries
+        from ..io.ownership import REPORT
         from ..model.guarantees import KmAnonymity
         from ..model.layout import Layout
         from ..progress import Watch
@@ -80,7 +81,9 @@ def demo(
     screen.echo()
     screen.echo(str(verdict))
     folder = shlex.quote(os.fspath(publication.path))
-    screen.echo(f"\nCheck it yourself: {this_command()} audit {folder}")
+    page = shlex.quote(os.fspath(publication.path / REPORT))
+    screen.echo(f"\nOpen {page} in a browser to read about the release.")
+    screen.echo(f"Check it yourself: {this_command()} audit {folder}")
 
 
 def this_command() -> str:

@@ -26,7 +26,7 @@ from ..model.transactions import Transactions
 from ..progress import Watch
 from ..release.apply import published_by_record
 from ..release.recoding import Recoding
-from ..release.release import Release
+from ..release.release import Release, dropped_notice
 from ..release.sealing import as_labels
 from .fitting import check, extended
 from .union import as_leaves, cells_of, losses_of, united, with_rows
@@ -192,10 +192,7 @@ def _notices(
     if placed:
         notices.append(f"items that the release did not hold, put under its labels: {len(placed):,}.")
     if union.dropped:
-        notices.append(
-            f"{len(union.dropped):,} of the records are not published: nothing was left of them, and "
-            "they are fewer than k."
-        )
+        notices.append(dropped_notice(len(union.dropped)))
     own = "do" if alone else "do not"
     notices.append(
         "whoever has both releases can tell which records are new, and the new ones alone "

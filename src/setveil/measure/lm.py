@@ -23,5 +23,5 @@ LM = Measure(
     "lower",
     (0, 1),
     _compute,
-    "how much of the way from its own label to the root an item went, on average",
+    "which share of the other items the published label of an item also covers, on average",
 )

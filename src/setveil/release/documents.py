@@ -49,6 +49,10 @@ def _supported(most: int, kind: str, k: int) -> str:
     return f"Every set of 1 to {most} {kind} labels is in no record or in at least {k}."
 
 
+def _finds(k: int) -> str:
+    return f"always finds at least {k} records that fit, or none"
+
+
 def _counted(number: int, noun: str) -> str:
     """Return a number with its noun.
 
@@ -62,22 +66,21 @@ def promised(guarantee: Guarantee) -> list[str]:
     """Return what the guarantee promises, in plain words."""
     match guarantee:
         case KmAnonymity(k=k, m=m, negative=negative):
-            known = f"at most {_counted(m, 'thing')} about a person's record"
             if negative:
                 return [
                     f"Every combination of 1 to {m} published labels, each known to be in a record or "
                     f"known not to be in it, fits no record or at least {k}.",
-                    f"Whoever knows {known}, items in it or items not in it, cannot single out fewer "
-                    f"than {k} records.",
+                    f"Whoever knows at most {_counted(m, 'thing')} about a person's record, items in "
+                    f"it or items not in it, {_finds(k)}.",
                 ]
             return [
                 _supported(m, "published", k),
-                f"Whoever knows {known}, each an item in it, cannot single out fewer than {k} records.",
+                f"Whoever knows at most {_counted(m, 'item')} of a person's record {_finds(k)}.",
             ]
         case KAnonymity(k=k):
             return [
                 f"Every published record, as a set of labels, is equal to at least {k - 1} others.",
-                f"Whoever knows all items of a record cannot single out fewer than {k} records.",
+                f"Whoever knows all items of a person's record {_finds(k)}.",
             ]
         case LmDiversity(l=l, m=m):
             return [
@@ -91,9 +94,8 @@ def promised(guarantee: Guarantee) -> list[str]:
                 _supported(p, "published public", k),
                 f"Among the records with such a {'label' if p == 1 else 'set'}, each private label is "
                 f"in at most {h} percent.",
-                f"Whoever knows at most {_counted(p, 'public item')} of a record cannot single out "
-                f"fewer than {k} records, nor link a person to a private item with a share above {h} "
-                "percent.",
+                f"Whoever knows at most {_counted(p, 'public item')} of a person's record {_finds(k)}, "
+                f"and links the person to a private item with a share of at most {h} percent.",
             ]
 
 

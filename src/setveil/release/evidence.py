@@ -50,7 +50,8 @@ def terms(
         )
     if records_left_out:
         techniques.append(
-            "Suppression at the level of records: records of which nothing was left are not published."
+            "Suppression at the level of records: some records are not published, because all their "
+            "items were left out."
         )
     techniques.append(
         "Suppression at the level of attributes (masking): the ids of records and columns that were "

@@ -100,6 +100,11 @@ class Release:
         return len(self.published)
 
     @property
+    def empty_records(self) -> int:
+        """How many of the published records hold no label."""
+        return int(np.count_nonzero(self.published.length_by_record == 0))
+
+    @property
     def occurrences_by_leaf(self) -> NDArray[np.int64] | None:
         """In how many original records each leaf is: counted, or as told; None where not known."""
         if self.rows is None:
@@ -159,9 +164,7 @@ class Release:
             names = ", ".join(self.layout.unprotected)
             lines.append(("open", f"not covered by the promise, published as they are: {names}"))
         if self.suppressed_items:
-            gone = (
-                f"; {_counted(len(self.dropped), 'record')} with nothing left" if self.dropped else ""
-            )
+            gone = f"; {dropped_words(len(self.dropped))}" if self.dropped else ""
             lines.append(
                 (
                     "left out",
@@ -169,6 +172,8 @@ class Release:
                     f"{_counted(self.suppressed, 'occurrence')}{gone}",
                 )
             )
+        if self.empty_records:
+            lines.append(("empty", empty_words(self)))
         if self.objective is not None:
             lines.append(("optimum", _optimum(self.objective)))
         lines.append(("time", f"{self.seconds:.2f} s"))
@@ -188,6 +193,44 @@ class Release:
             f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines()
         )
         return f"<table><caption>Release</caption>{lines}</table>"
+
+
+def dropped_words(count: int) -> str:
+    """Return that records were dropped, and why.
+
+    >>> dropped_words(1)
+    '1 record was dropped, because all its items were left out'
+    """
+    were, its = ("was", "its") if count == 1 else ("were", "their")
+    return f"{_counted(count, 'record')} {were} dropped, because all {its} items were left out"
+
+
+def dropped_notice(count: int) -> str:
+    """Return the notice of a run that dropped records.
+
+    >>> dropped_notice(2).partition(":")[0]
+    '2 records are not published'
+    """
+    are, its = ("is", "its") if count == 1 else ("are", "their")
+    return (
+        f"{_counted(count, 'record')} {are} not published: all {its} items were left out, and so few "
+        "empty records would stand out."
+    )
+
+
+def empty_words(release: Release) -> str:
+    """Return how many records are published empty, and why, for the holder; nothing where none is."""
+    count = release.empty_records
+    if not count:
+        return ""
+    are, they, their = ("is", "it", "its") if count == 1 else ("are", "they", "their")
+    told = f"{_counted(count, 'record')} {are} published empty"
+    if not release.suppressed_items:
+        return f"{told}, as in the data"
+    gone = f"all {their} items were left out"
+    if release.rows is None or not np.diff(release.rows.indptr).all():
+        gone += f", or {they} held none"
+    return f"{told}: {gone}"
 
 
 def _counted(number: int, word: str) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..measure.before_after import BeforeAfter
 from ..model.costs import make_cost
+from ..release.release import dropped_words
 from .html import Content, Html, element, join, label, section, table
 from .sections import counted, in_percent
 
@@ -76,9 +77,8 @@ def changes_part(changes: Sequence[Change]) -> Html:
         return section("changes", "What was generalized to what", said)
     rows: list[tuple[Content, ...]] = [
         (
-            label(change.label),
+            _counted_label(label(change.label), change.occurrences),
             _items(change.items),
-            f"{change.occurrences:,}",
             in_percent(change.lost),
         )
         for change in changes[:MOST_CHANGES]
@@ -87,26 +87,32 @@ def changes_part(changes: Sequence[Change]) -> Html:
     if rest:
         rows.append(
             (
-                f"and {len(rest):,} more",
+                _counted_label(f"and {len(rest):,} more", sum(change.occurrences for change in rest)),
                 "",
-                f"{sum(change.occurrences for change in rest):,}",
                 in_percent(sum(change.lost for change in rest)),
             )
         )
     return section(
         "changes",
         "What was generalized to what",
-        element("p", "What costs most stands first. The numbers behind items are their occurrences."),
+        element(
+            "p", "What costs most stands first. In brackets: in how many records the item so stands."
+        ),
         table(
-            ("published", "stands for", "#occurrences", "#of the loss"),
+            ("published", "stands for", "#of the loss"),
             rows,
             caption="Categories in the release and the items they stand for",
         ),
     )
 
 
+def _counted_label(name: Content, occurrences: int) -> Html:
+    """Return a label over its count: one column less, so that the table fits on a phone."""
+    return join((name, element("span", counted(occurrences, "occurrence"), class_="note")))
+
+
 def _items(items: Sequence[tuple[str, int]]) -> Html:
-    named = [join((label(name), f" {count:,}")) for name, count in items[:MOST_ITEMS]]
+    named = [join((label(name), f" ({count:,})")) for name, count in items[:MOST_ITEMS]]
     if len(items) > MOST_ITEMS:
         named.append(Html(f"and {len(items) - MOST_ITEMS:,} more"))
     return join(named, ", ")
@@ -116,14 +122,12 @@ def left_out_part(gone: Sequence[tuple[str, int]], dropped: int) -> Html:
     """Return which items are left out; an empty text where none is."""
     if not gone:
         return Html("")
-    named = [join((label(name), f" {count:,}")) for name, count in gone[:MOST_LEFT_OUT]]
+    named = [
+        join((label(name), f" ({counted(count, 'record')})")) for name, count in gone[:MOST_LEFT_OUT]
+    ]
     if len(gone) > MOST_LEFT_OUT:
         named.append(Html(f"and {len(gone) - MOST_LEFT_OUT:,} more"))
-    said = (
-        f"Not published for it: {counted(dropped, 'record')} of which nothing was left."
-        if dropped
-        else "No record was dropped for it."
-    )
+    said = f"{dropped_words(dropped)}." if dropped else "No record was dropped for it."
     return section(
         "left-out",
         "What was left out",

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ..measure.branches import BranchLosses
 from ..measure.scores import Scores
-from ..release.release import ObjectiveValue, Release
+from ..release.release import ObjectiveValue, Release, dropped_words, empty_words
 from .html import Content, Html, bar, join, label, section, table, terms_and_meanings
 from .sections import counted, in_percent
 
@@ -39,13 +39,9 @@ def loss_part(release: Release, branches: BranchLosses | None, scores: Scores | 
             )
         )
     if release.dropped:
-        pairs.append(
-            (
-                "Dropped",
-                f"{counted(len(release.dropped), 'record')} of which nothing was left, fewer than "
-                "may stand out",
-            )
-        )
+        pairs.append(("Dropped", dropped_words(len(release.dropped))))
+    if release.empty_records:
+        pairs.append(("Empty", empty_words(release)))
     pairs.append(
         (
             "Run",

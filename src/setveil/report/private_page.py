@@ -24,6 +24,7 @@ from .html import Content, Html, element, listed, page, picture, section, table
 from .private_loss import loss_part
 from .risk_part import risk_before_after
 from .sections import (
+    SUPPORTS,
     Certificate,
     counted,
     footer,
@@ -93,14 +94,14 @@ def private_report(
         What else is shown.
     """
     parts = [
-        _verdict(verdict),
+        _verdict(verdict, certificate),
         *_about_originals(release, extras),
         _frontier(extras.frontier),
         _notices(notices),
         promises(certificate),
         questions(certificate),
         making(certificate),
-        verification(certificate),
+        verification(certificate, private=True),
     ]
     shown = [part for part in parts if part]
     jumps = [
@@ -160,7 +161,7 @@ def _head(release: Release, certificate: Certificate) -> Html:
     )
 
 
-def _verdict(verdict: Verdict) -> Html:
+def _verdict(verdict: Verdict, certificate: Certificate) -> Html:
     rows = [
         (
             str(found.size),
@@ -174,7 +175,13 @@ def _verdict(verdict: Verdict) -> Html:
     parts: list[Content] = [
         element(
             "div",
-            element("p", element("strong", answer), f" {verdict.guarantee}, {verdict.mode} support."),
+            element(
+                "p",
+                element("strong", answer),
+                " ",
+                guarantee_name(certificate["guarantee"]),
+                f", {SUPPORTS[verdict.mode]}.",
+            ),
             class_="verdict" if verdict.holds else "secret",
         )
     ]

@@ -59,7 +59,7 @@ def public_report(
         element(
             "main",
             promises(certificate),
-            loss(certificate),
+            loss(certificate, _empty_records(certificate, published)),
             risk_after(curve, guarantee_from_dict(certificate["guarantee"])),
             labels(certificate, published, paths),
             questions(certificate),
@@ -166,6 +166,13 @@ def labels(certificate: Certificate, published: Transactions, paths: Sequence[Se
         ),
         table(("label", "records"), frequent, caption="The most frequent labels") if frequent else "",
     )
+
+
+def _empty_records(certificate: Certificate, published: Transactions) -> int | str:
+    """Return how many published records hold no label: a band where they are few."""
+    count = int((published.length_by_record == 0).sum())
+    least = least_told(certificate)
+    return f"<{least}" if 0 < count < least else count
 
 
 def _named_as_secret(certificate: Certificate) -> Html:

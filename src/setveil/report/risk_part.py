@@ -138,7 +138,7 @@ def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
         return section("risk", "What is left to whoever knows more", *sentences)
     drawn = line_chart(
         {"most telling labels": worst, "labels at random": average},
-        title=f"Records that fewer than {least} share, by what is known",
+        title=f"Records that fewer than {least} match, by what is known",
         x_label="labels known of a record",
         y_label="share of records",
         percent=True,
@@ -188,7 +188,7 @@ def _whom(share: Told) -> str:
 
 
 def _notes(curve: RiskCurve, guarantee: Guarantee, least: int) -> list[str]:
-    notes = [f"A share of fewer than {least} records is told, and drawn, as that."]
+    notes = [f"Shares that stand for fewer than {least} records are shown as 'fewer than {least}'."]
     if not all(point.worst.exact and point.average.exact for point in curve.points):
         notes.append(
             f"Intervals: 95 %, from up to {curve.draws:,} drawn records; drawn are their upper ends. "
@@ -227,7 +227,7 @@ def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarant
             "record alone. Worst: the most telling items or labels are known. Average: any of them.",
         ),
         picture(drawn) if len(rows) > 1 else "",
-        table(("known", *heads), rows, caption="Counted where no interval is given; intervals: 95 %"),
+        table(("known", *heads), rows, caption="Exact unless an interval is shown (95 %)"),
     )
 
 

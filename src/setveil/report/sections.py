@@ -5,9 +5,11 @@ The certificate is public, so whatever is made of it is: these parts cannot tell
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..release.evidence import SUPPRESSES_ONLY
 from .html import (
     Content,
     Html,
@@ -33,10 +35,25 @@ MEASURES: Mapping[str, tuple[str, str]] = {
         "On average, what is published of an item covers {share} of all items. An item under its own "
         "label counts as 0 %, one that is left out as 100 %.",
     ),
-    "lm": ("LM", "The same, but counting only how many other items a label covers: {share}."),
+    "lm": (
+        "LM",
+        "On average, what is published of an item also covers {share} of the other items. The ends "
+        "count as for NCP.",
+    ),
 }
 
+SUPPORTS: Mapping[str, str] = {
+    "exact": "exact support: every published label is counted as it stands",
+    "cover": "cover support: a label counts for every item that it may stand for",
+}
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 Certificate = Mapping[str, Any]
+
+
+SMALL = 0.5
+"""Below this a loss may be taken for more items left as they were than there are."""
+SMALL_AND_COARSE = "A small number does not mean that most items kept their own label."
 
 
 def counted(number: int | str, one: str, many: str | None = None) -> str:
@@ -80,8 +97,23 @@ def guarantee_name(plain: Mapping[str, Any]) -> Html:
 
 
 def plain_name(plain: Mapping[str, Any]) -> str:
-    """Return the same without markup, for titles."""
-    return guarantee_name(plain).replace("<sup>", "^").replace("</sup>", "").replace("&amp;", "&")
+    """Return the same without markup, for titles.
+
+    >>> plain_name({"model": "km", "k": 5, "m": 2})
+    '5²-anonymity'
+    """
+    marked = guarantee_name(plain)
+    name = re.sub("<sup>([0-9]+)</sup>", lambda found: found[1].translate(_RAISED), marked)
+    return name.replace("&amp;", "&")
+
+
+def raised(sentence: str) -> Html:
+    """Return a sentence with its powers as such.
+
+    >>> raised("as k^m-anonymity")
+    'as k<sup>m</sup>-anonymity'
+    """
+    return Html(re.sub(r"\b([0-9]+|[kl])\^([0-9]+|m)\b", r"\1<sup>\2</sup>", text(sentence)))
 
 
 def tile(figure: str, what: str) -> Html:
@@ -95,7 +127,7 @@ def verdict(certificate: Certificate) -> Html:
     """Return what was verified, and by whom."""
     mode = certificate["verdict"]["mode"]
     if certificate["recoding"] != "buckets":
-        mode += " support"
+        mode = SUPPORTS[mode]
     return element(
         "div",
         element(
@@ -142,8 +174,16 @@ def promises(certificate: Certificate) -> Html:
     )
 
 
-def loss(certificate: Certificate) -> Html:
-    """Return the rounded losses, each with a bar and a sentence."""
+def loss(certificate: Certificate, empty: int | str = 0) -> Html:
+    """Return the rounded losses, each with a bar and a sentence.
+
+    Parameters
+    ----------
+    certificate
+        The certificate.
+    empty
+        How many of the published records hold no label, as it may be told.
+    """
     parts: list[Content] = []
     for name, (title, about) in MEASURES.items():
         if name not in certificate["loss"]:
@@ -160,20 +200,24 @@ def loss(certificate: Certificate) -> Html:
             ),
             element("p", about.format(share="less than 1 %" if value < 0.01 else in_percent(value, 0))),
         ]
+        if name == "ncp" and value < SMALL and certificate["method"] not in SUPPRESSES_ONLY:
+            parts.append(element("p", SMALL_AND_COARSE, class_="small"))
     left_out = certificate.get("suppressed")
     if left_out:
-        also = (
-            f" and {counted(left_out['records'], 'record')} of which nothing was left"
-            if left_out["records"]
-            else ""
-        )
-        parts.append(
-            element(
-                "p",
-                f"Left out of the release, and not named here: {counted(left_out['items'], 'item')}, "
-                f"wherever they stood{also}.",
+        sentences = [
+            f"Left out of all records, and not named here: {counted(left_out['items'], 'item')}."
+        ]
+        if left_out["records"]:
+            its = "its" if left_out["records"] == 1 else "their"
+            sentences.append(
+                f"Not published: {counted(left_out['records'], 'record')}, because all {its} items "
+                "were left out."
             )
-        )
+        parts.append(element("p", " ".join(sentences)))
+    if empty:
+        why = ": all their items were left out, or they held none" if left_out else ""
+        told = f"Published empty, without any label: {counted(empty, 'record')}{why}."
+        parts.append(element("p", told))
     parts.append(element("p", "Public figures are rounded to two digits.", class_="small"))
     return section("loss", "What was lost", *parts)
 
@@ -219,7 +263,7 @@ def making(certificate: Certificate) -> Html:
             join((element("code", certificate["method"]), _RECODINGS[certificate["recoding"]])),
         ),
         ("Techniques", listed(terms["techniques"])),
-        ("Privacy model", terms["privacy_model"]),
+        ("Privacy model", raised(terms["privacy_model"])),
         ("Truthfulness", terms["truthfulness"]),
         ("Format", data["format"]),
     ]
@@ -262,8 +306,21 @@ def _columns(columns: list[dict[str, str] | str], secret: str | None) -> Html:
     return table(("column", "holds"), rows, caption="The columns of the table")
 
 
-def verification(certificate: Certificate) -> Html:
-    """Return how anybody repeats the check: commands, and the hashes of the files."""
+def verification(certificate: Certificate, *, private: bool = False) -> Html:
+    """Return how anybody repeats the check: commands, and the hashes of the files.
+
+    Parameters
+    ----------
+    certificate
+        The certificate.
+    private
+        Whether the page lies in the private twin, which is not the folder to check.
+    """
+    which = (
+        "Take the public folder, the release itself and not the private one that holds this page, "
+        if private
+        else "Put the folder with these files anywhere "
+    )
     files = [certificate["data"], certificate["hierarchy"]]
     # A table in buckets has more files than these.
     files += [
@@ -283,9 +340,8 @@ def verification(certificate: Certificate) -> Html:
         "Check it yourself",
         element(
             "p",
-            "Put the folder with these files anywhere and run one of the first two commands. Exit "
-            "code 0 means that the promise holds. The third shows that the files are those this "
-            "page is about.",
+            f"{which}and run one of the first two commands. Exit code 0 means that the promise holds. "
+            "The third shows that the files are those this page is about.",
         ),
         element("pre", element("code", join(commands, "\n"))),
         terms_and_meanings(hashes),

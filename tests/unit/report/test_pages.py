@@ -85,6 +85,9 @@ def test_the_public_report_tells_promise_loss_risk_and_how_to_check(
         "Linkability",
         "Inference",
         "Whoever knows up to 2 labels of a record singles nobody out.",
+        "Whoever knows at most 2 items of a person's record always finds at least 5 records that fit",
+        "A small number does not mean that most items kept their own label.",
+        "exact support: every published label is counted as it stands",
         certificate["data"]["sha256"],
         certificate["hierarchy"]["sha256"],
     ):
@@ -124,7 +127,10 @@ def test_the_private_report_tells_what_became_of_what(both: tuple[str, str]) -> 
         "The hierarchy, and the cut through it",
         "What an attacker could do, before and after",
         "never publish it",
-        "bananas 1,368",
+        "bananas (1,368)",
+        "celeriac (17 records)",
+        "Take the public folder",
+        "5 2 -anonymity, exact support: every published label is counted as it stands.",
     ):
         assert said in private, said
 
@@ -139,6 +145,27 @@ def test_counts_below_k_are_bands(tmp_path: Path) -> None:
     assert "HIV in fewer than 5 records" in public
     assert "Named as sensitive: HIV ." in public
     assert "in 1 record" not in public
+
+
+@pytest.mark.parametrize(("empty", "said"), [(4, "fewer than 5 records"), (6, "6 records")])
+def test_empty_records_are_told_of(tmp_path: Path, empty: int, said: str) -> None:
+    rows = [*[["a"]] * 9, *[[]] * empty]
+    tree = sv.Hierarchy.from_parents({"a": "ALL", "ALL": None})
+    release = sv.anonymize(sv.Transactions.from_rows(rows), sv.KmAnonymity(5, 1), hierarchy=tree)
+    assert release.empty_records == empty
+    assert f"empty    {empty} records are published empty, as in the data" in str(release)
+    public, private = published(tmp_path, release)
+    assert f"Published empty, without any label: {said}." in public
+    assert f"{empty} records are published empty, as in the data" in private
+
+
+def test_records_left_empty_are_told_of_with_the_reason(tmp_path: Path) -> None:
+    rows = [["a"], ["a"], ["b"], ["c"]]
+    release = sv.anonymize(sv.Transactions.from_rows(rows), sv.KmAnonymity(2, 1), method="mm")
+    assert "2 records are published empty: all their items were left out" in str(release)
+    public, _ = published(tmp_path, release)
+    assert "2 records: all their items were left out, or they held none." in public
+    assert "A small number" not in public  # Nothing was coarsened by this method.
 
 
 def test_shares_of_few_records_are_bands() -> None:
