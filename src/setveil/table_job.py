@@ -17,7 +17,7 @@ from random import Random
 from .errors import UsageError
 from .model.guarantees import BucketGuarantee, MatchingDiversity
 from .model.microdata import Microdata
-from .model.rules import NegativeRule
+from .model.rules import NegativeRule, binding_rules
 from .progress import Watch
 from .registry import default_method, method
 from .release.bucket_release import BucketRelease
@@ -80,7 +80,7 @@ def anonymize_table(
             fuzzy=bool(checked.get("fuzzy", False)),
             watch=watch,
         )
-        known = tuple(dict.fromkeys((*mined.rules, *rules)))
+        known = tuple(dict.fromkeys((*mined.rules, *binding_rules(data, rules))))
         own["rules"] = known
         figures = {"rules mined": len(mined.rules), "rules given": len(rules)}
     elif rules:

@@ -237,7 +237,8 @@ def test_rows_that_no_longer_keep_the_promise(kept: Path, tmp_path: Path) -> Non
     forge(folder, "sensitive.csv", replaced("1,cold,1\n1,flu,2\n1,ovarian,1", "1,flu,3\n1,ovarian,1"))
     assert not audit_folder(folder).holds
     shutil.copytree(kept / "matching", tmp_path / "other")
-    forge(tmp_path / "other", "sensitive.csv", replaced("1,cold,1\n1,flu,2\n1,ovarian,1", "1,flu,4"))
+    fewer = replaced("1,cold,1\n1,flu,2\n1,ovarian,1", "1,flu,3\n1,ovarian,1")
+    forge(tmp_path / "other", "sensitive.csv", fewer)
     assert not audit_folder(tmp_path / "other").holds
 
 
@@ -313,9 +314,16 @@ def test_certificates_that_say_something_else_are_refused(
     assert caught.value.exit_code == 3
 
 
-def test_a_stronger_promise_is_judged_and_not_believed(folder: Path) -> None:
+def test_a_stronger_promise_is_not_believed(folder: Path) -> None:
     forge(folder, "certificate.json", replaced('"l": 2', '"l": 5'))
-    assert not audit_folder(folder).holds
+    with pytest.raises(DataError, match="not the guarantee's"):
+        audit_folder(folder)
+
+
+def test_a_rule_that_rules_nothing_out_is_refused(folder: Path) -> None:
+    forge(folder, "rules.csv", lambda text: text + "zzz,zebra,zebra\n")
+    with pytest.raises(DataError, match="rules nothing out"):
+        audit_folder(folder)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ DATA = ("baskets.csv", "--hierarchy", "products.csv")
         ("compare", *DATA, "-k", "2", "-m", "1", "--methods", "aa", "--figure", "out/c.svg"),
         ("compare", *DATA, "-k", "2", "-m", "1", "--methods", "aa", "--save-job", "out/j.toml"),
         ("report", "out", "--original", "baskets.csv", "-o", "out/private.html"),
+        ("anonymize", *DATA, "-k", "2", "-m", "1", "-o", "out/inner"),
     ],
 )  # fmt: skip
 def test_no_verb_writes_into_a_release(shell: Shell, words: tuple[str, ...]) -> None:
@@ -46,3 +47,17 @@ def test_figures_of_the_api_neither(tmp_path: Path) -> None:
         figure.save(tmp_path / "out" / "sweep.svg")
     figure.save(tmp_path / "sweep.svg")
     assert (tmp_path / "sweep.svg").stat().st_mode & 0o777 == 0o600
+
+
+def test_nothing_comes_into_a_private_twin(shell: Shell) -> None:
+    assert shell.anonymize().code == 0
+    before = {path.name: path.read_bytes() for path in Path("out.private").iterdir()}
+    for words in (
+        ("report", "out", "--original", "baskets.csv", "-o", "out.private/audit.json", "--force"),
+        ("mine", "itemsets", "baskets.csv", "--min-support", "2", "-o", "out.private/sets.csv"),
+        ("anonymize", *DATA, "-k", "2", "-m", "1", "-o", "out.private/inner"),
+    ):
+        ran = shell(*words)
+        assert ran.code == 2, ran.err
+        assert "inside-private" in ran.err
+    assert {path.name: path.read_bytes() for path in Path("out.private").iterdir()} == before

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
+import numpy as np
+
 from ..model.guarantees import BucketGuarantee, MatchingDiversity, bucket_guarantee_from_dict
 from .buckets import PublishedBuckets
 from .certificate import named_guarantee, need, need_hash, need_keys
-from .conditions import Paths, Rule
+from .conditions import Paths, Rule, rows_meeting
 from .hierarchy import NAME as HIERARCHY
 from .hierarchy import read_hierarchy
 from .published import shortened
@@ -132,7 +134,9 @@ def read_buckets(
     paths = _paths(content_of(HIERARCHY), columns, cells)
     rules: tuple[Rule, ...] = ()
     if isinstance(guarantee, MatchingDiversity):
+        need(certificate["verdict"]["mode"] == "exact", "verdict.mode must be exact")
         rules = read_rules(content_of(RULES), columns, data["sensitive"]["column"])
+    _check_rules(rules, tables, paths)
     steps = (step for by_value in paths.values() for path in by_value.values() for step in path)
     labels = {*columns, data["sensitive"]["column"], *steps, *(value for _, value, _ in secrets)}
     labels |= {label for conditions, value in rules for label in (value, *dict(conditions).values())}
@@ -253,3 +257,16 @@ def _paths(content: bytes, columns: Sequence[str], cells: Sequence[Row]) -> Path
         what = f"{shortened(min(left))} has a row but is not published."
         raise refuse(what, HIERARCHY, code="published-hierarchy")
     return paths
+
+
+def _check_rules(rules: Sequence[Rule], tables: PublishedBuckets, paths: Paths) -> None:
+    """Refuse a rule that rules nothing out: it could hold any text."""
+    by_name = {column.name: column for column in tables.columns}
+    values = {value for _, value, _ in tables.sensitive}
+    for conditions, value in rules:
+        met = np.ones(len(tables.bucket_by_row), dtype=np.bool_)
+        for name, label in conditions:
+            met &= rows_meeting(by_name[name], label, paths.get(name, {}))
+        if value not in values or not met.any():
+            what = f"the rule that ends in {shortened(value)} rules nothing out."
+            raise refuse(what, RULES, code="published-rules")

@@ -36,6 +36,7 @@ from .page import NAME as REPORT
 from .page import check_report
 from .published import Published, shortened
 from .spelling import refuse
+from .words import check_words
 
 LARGEST_CERTIFICATE = 64 * 2**20
 
@@ -81,6 +82,7 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets:
     if is_of_buckets(certificate):
         return _read_buckets(folder, certificate, names)
     guarantee = check_sets(certificate)
+    check_words(certificate)
     data_name = certificate["data"]["file"]
     _check_names(
         names, {CERTIFICATE, HIERARCHY, data_name} | ({REPORT} if "report" in certificate else set())
@@ -118,6 +120,7 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets:
 def _read_buckets(folder: Path, certificate: dict[str, Any], names: set[str]) -> ReadBuckets:
     """Read the folder of a table in buckets."""
     guarantee = check_bucket_certificate(certificate)
+    check_words(certificate)
     hash_of_file = bucket_files(certificate)
     _check_names(names, {CERTIFICATE, REPORT, *hash_of_file})
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -69,6 +70,8 @@ app.command("doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
 
 _CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, wherever typer keeps it
 INTERRUPTED = 130
+AGAIN_SECONDS = 0.05
+"""After so long a swallowed signal is sent again: the callback that swallowed it has returned."""
 _WRITING = frozenset({"anonymize", "apply", "demo", "run"})
 
 
@@ -118,11 +121,9 @@ def run(arguments: Sequence[str]) -> int:
     except typer.Exit as leaving:
         return leaving.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        _tell_end("interrupted.", writing)
-        return INTERRUPTED
+        return _interrupted(writing)
     except Terminated as ended:
-        _tell_end("terminated.", writing)
-        return 128 + ended.number
+        return _terminated(ended, writing)
     except BrokenPipeError:
         return _reader_has_gone()
     except SystemExit as leaving:  # what typer makes of a broken pipe
@@ -149,6 +150,12 @@ def run(arguments: Sequence[str]) -> int:
             return UsageError.exit_code
         known = UsageError(_sentence(error), "See --help.")
     except Exception as error:
+        # A signal that comes while compiled code is entered or left is wrapped in a SystemError.
+        ending = _ending_behind(error)
+        if isinstance(ending, KeyboardInterrupt):
+            return _interrupted(writing)
+        if isinstance(ending, Terminated):
+            return _terminated(ending, writing)
         _show_traceback()
         known = InternalError(
             f"a bug in setveil: {type(error).__name__} in {_place(error)}.",
@@ -157,6 +164,36 @@ def run(arguments: Sequence[str]) -> int:
         )
     screen.failure(known, as_json=as_json, standing=standing.sentence(writing=writing))
     return known.exit_code
+
+
+def _interrupted(writing: bool) -> int:
+    _tell_end("interrupted.", writing)
+    return INTERRUPTED
+
+
+def _terminated(ended: Terminated, writing: bool) -> int:
+    _tell_end("terminated.", writing)
+    return 128 + ended.number
+
+
+def _ending_behind(error: BaseException) -> BaseException | None:
+    """Return the interrupt or the end asked for that an error of the interpreter wraps, if any."""
+    behind: BaseException | None = error
+    while isinstance(behind, SystemError):
+        behind = behind.__cause__ or behind.__context__
+    return behind if isinstance(behind, KeyboardInterrupt | Terminated) else None
+
+
+def _again_if_swallowed(unraisable: Any) -> None:
+    """Send a signal again whose exception a callback of a library has swallowed; tell other faults."""
+    ending = unraisable.exc_value
+    if not isinstance(ending, KeyboardInterrupt | Terminated):
+        sys.__unraisablehook__(unraisable)
+        return
+    number = ending.number if isinstance(ending, Terminated) else signal.SIGINT
+    again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
 
 
 def _show_traceback() -> None:
@@ -193,6 +230,7 @@ def _place(error: Exception) -> str:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
     _hold_standard_numbers()
+    sys.unraisablehook = _again_if_swallowed
     signal.signal(signal.SIGTERM, _terminate)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
         signal.signal(signal.SIGHUP, _terminate)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import FileSystemError, UsageError
 from .disk import rename_new, shown, telling, write_file
-from .ownership import CERTIFICATE, HIERARCHY
+from .ownership import refuse_inside
 
 StrPath = str | os.PathLike[str]
 
@@ -41,7 +41,7 @@ def check_new_file(path: StrPath, *, force: bool = False, inputs: Iterable[StrPa
                 code="exists",
                 file=shown(place),
             )
-        _refuse_release(place)
+        refuse_inside(place)
         if not place.parent.is_dir():
             raise FileSystemError(
                 "the folder that shall hold it does not exist.",
@@ -49,18 +49,6 @@ def check_new_file(path: StrPath, *, force: bool = False, inputs: Iterable[StrPa
                 code="missing",
                 file=shown(place),
             )
-
-
-def _refuse_release(place: Path) -> None:
-    """Refuse a place in a release folder: it holds what was audited and nothing else, and leaves."""
-    folder = place.resolve().parent
-    if (folder / CERTIFICATE).is_file() and (folder / HIERARCHY).is_file():
-        raise UsageError(
-            "a release folder is for others and holds what was audited, nothing else.",
-            "Choose another place for this file.",
-            code="private-in-release",
-            file=shown(place),
-        )
 
 
 def write_text_file(path: StrPath, text: str, *, mode: int = 0o644, force: bool = False) -> None:

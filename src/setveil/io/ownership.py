@@ -13,6 +13,8 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from ..errors import UsageError
+
 CERTIFICATE, HIERARCHY, REPORT, AUDIT, RECODING = (
     "certificate.json",
     "hierarchy.csv",
@@ -21,6 +23,7 @@ CERTIFICATE, HIERARCHY, REPORT, AUDIT, RECODING = (
     "recoding.json",
 )
 RULES, BUCKETS = "rules.csv", "buckets.json"
+_DOCUMENTS = (CERTIFICATE, HIERARCHY, AUDIT, RECODING, BUCKETS)
 _MOST_FILES = 6
 _DATA_FILE = re.compile(r"data\.(csv|dat|jsonl|parquet)(\.gz)?")
 _LARGEST_DOCUMENT = 64 << 20
@@ -59,6 +62,25 @@ def is_private_twin(folder: Path) -> bool:
     if _regular_names(folder) not in (of_sets, of_buckets, {AUDIT, RECODING}):
         return False
     return isinstance(_object(folder / AUDIT).get("certificate_sha256"), str)
+
+
+def refuse_inside(place: Path) -> None:
+    """Raise `UsageError` where a file or folder would come into a release folder or a private twin.
+
+    The one is for others and holds what was audited and nothing else; the other belongs to its release.
+    A folder counts as such by its main documents, whatever else lies in it.
+    """
+    folder = place.resolve().parent
+    names = {name for name in _DOCUMENTS if (folder / name).is_file()}
+    if {CERTIFICATE, HIERARCHY} <= names:
+        what = "a release folder is for others and holds what was audited, nothing else."
+        code = "private-in-release"
+    elif AUDIT in names and names & {RECODING, BUCKETS}:
+        what = "the private folder of a release holds what belongs to that release, nothing else."
+        code = "inside-private"
+    else:
+        return
+    raise UsageError(what, "Choose another place.", code=code)
 
 
 def is_empty(folder: Path) -> bool:

@@ -34,7 +34,14 @@ from .disk import (
     write_file,
 )
 from .hierarchy_csv import quoted
-from .ownership import AUDIT, CERTIFICATE, is_empty, is_private_twin, is_release
+from .ownership import (
+    AUDIT,
+    CERTIFICATE,
+    is_empty,
+    is_private_twin,
+    is_release,
+    refuse_inside,
+)
 from .signals import signals_deferred
 
 try:
@@ -87,6 +94,7 @@ def _checked(target: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]
             code="missing",
             file=shown(target.parent),
         )
+    refuse_inside(target)
     notices = recover(target)
     for place in (target, private_twin(target)):
         _refuse_existing(place, force, private=place != target)

@@ -6,6 +6,7 @@ attribute and a value or category of its hierarchy, or an interval of numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,3 +72,11 @@ def impossible_values(data: Microdata, rules: tuple[NegativeRule, ...]) -> NDArr
             meets &= leaves_meeting(attribute, label)[attribute.leaf_by_tuple]
         impossible[meets, number_of_value[rule.value]] = True
     return impossible
+
+
+def binding_rules(data: Microdata, rules: Iterable[NegativeRule]) -> tuple[NegativeRule, ...]:
+    """Return the rules that rule something out: somebody meets their conditions, and has not the value.
+
+    The others say nothing about these data, and must not be published with them.
+    """
+    return tuple(rule for rule in rules if impossible_values(data, (rule,)).any())

@@ -56,6 +56,12 @@ def data_bytes(form: str, rows: Rows = ROWS, delimiter: str = ",") -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def numbers_of(guarantee: object) -> str:
+    """The numbers that the promise has to name."""
+    plain = guarantee if isinstance(guarantee, dict) else {}
+    return " and ".join(str(plain[name]) for name in ("k", "m", "l", "h", "p") if name in plain)
+
+
 def certificate_for(
     form: str, data: bytes, hierarchy: bytes, *, gz: bool, records: object, guarantee: object
 ) -> dict:
@@ -67,7 +73,7 @@ def certificate_for(
         "certificate": 2,
         "tool": {"name": "setveil", "version": "0.1.0"},
         "guarantee": guarantee,
-        "promised": ["Something."],
+        "promised": [f"Something with {numbers_of(guarantee)}."],
         "not_promised": ["Something else."],
         "data": about,
         "hierarchy": {"file": "hierarchy.csv", "sha256": sha256(hierarchy)},
