@@ -69,7 +69,7 @@ def line_chart(
     named = up.named(percent=percent)
     left = MARGIN + 8 + max(text_width(text, SMALL) for _, text in named)
     room = max((text_width(name, 12.5) for name in series), default=0.0)
-    right = WIDTH - MARGIN - min(room, WIDEST_LABEL) - 18
+    right = WIDTH - MARGIN - min(room, WIDEST_LABEL) - 34
     across = _across(xs, left + 14, right - 8, log_x)
     foot, lines = bottom + 40, _wrapped(notes)
     told = _points_in_words(known, x_label, y_label, percent)
@@ -313,10 +313,11 @@ def _name_ends(
     """Write each line's name beside its end; where ends are close the names move apart."""
     places = spread([y for _, _, _, y in ends], LABEL_GAP, top, bottom)
     for (name, mark, x, y), place in zip(ends, places, strict=True):
-        # No marker here: it would look like one more point of the line.
+        # The marker stands behind the name: before it it would look like one more point of the line.
         sheet.line(x + 7, y, right + 10, place, colour=mark.colour, weight=0.7, dash="1.5 2.5")
-        shown = cut_to_width(name, 12.5, WIDTH - MARGIN - right - 14)
+        shown = cut_to_width(name, 12.5, WIDTH - MARGIN - right - 32)
         sheet.text(right + 15, place + 4.5, shown, size=12.5, colour=INK)
+        mark.draw(sheet, right + 15 + text_width(shown, 12.5) + 11, place)
 
 
 def _cell_style(value: float | None, most: float, marked: bool) -> Style:

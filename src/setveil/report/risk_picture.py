@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from ..errors import UsageError
 from ..risk.curve import RiskCurve
 from ..risk.estimate import Estimate, percent
-from .drawing import MARGIN, Drawing
+from .drawing import MARGIN, Drawing, text_width
 from .figure import Figure
 from .marks import Mark
 from .palette import BLUE, MUTED, RULE, VERMILION
@@ -112,9 +112,10 @@ def _panel(sheet: Drawing, x: float, told: str, curves: Mapping[str, RiskCurve],
     for (name, mark, px, py), y in zip(
         ends, spread([end[3] for end in ends], GAP, TOP, bottom), strict=True
     ):
-        sheet.line(px + 6, py, right + 6, y, colour=mark.colour, weight=0.7)
-        mark.draw(sheet, right + 14, y)
-        sheet.text(right + 24, y + 4.5, name, size=12.5)
+        # The marker stands behind the name: before it it would look like one more point of the line.
+        sheet.line(px + 7, py, right + 6, y, colour=mark.colour, weight=0.7, dash="1.5 2.5")
+        sheet.text(right + 11, y + 4.5, name, size=12.5)
+        mark.draw(sheet, right + 11 + text_width(name, 12.5) + 10, y)
 
 
 def _draw_interval(sheet: Drawing, x: float, low: float, high: float, colour: str) -> None:
