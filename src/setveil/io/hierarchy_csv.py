@@ -44,9 +44,11 @@ def read_table(
         return collector.finish(form or "paths", guess)
     width = Counter(len(cells) for _, cells in opening).most_common(1)[0][0]
     if width == 1 and len(opening) > 1:
+        mixed = any(len(cells) > 1 for _, cells in opening)
         raise HierarchyError(
-            f"found 1 column with the delimiter {guess!r}.",
-            "Give the right --delimiter; a line must be leaf;...;root or child,parent.",
+            f"found 1 column{' in most rows' * mixed} with the delimiter {guess!r}.",
+            "Give the right --delimiter; a line must be leaf;...;root or child,parent."
+            + " Are data and hierarchy swapped?" * mixed,
             code="one-column",
             file=collector.file,
             line=opening[0][0],
@@ -83,7 +85,8 @@ def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, collector: Ed
     seen_above: set[tuple[str, ...]] = set()
     leaf_line_of = collector.leaf_line_of
     n_rows = 0
-    for n_rows, (line, cells) in enumerate(rows, 1):
+    for line, cells in rows:
+        n_rows += 1
         if len(cells) != width:
             levels = "1 level" if len(cells) == 1 else f"{len(cells)} levels"
             what = f"this row has {levels}, the others have {width}."
@@ -119,7 +122,8 @@ def _add_path(path: tuple[str, ...], line: int, collector: EdgeCollector) -> Non
 
 def _read_parents(rows: Iterator[tuple[int, list[str]]], collector: EdgeCollector) -> int:
     n_rows = 0
-    for n_rows, (line, cells) in enumerate(rows, 1):
+    for line, cells in rows:
+        n_rows += 1
         if len(cells) != 2:
             what = f"this row has {len(cells)} cells; a child and its parent are expected."
             collector.fault("ragged-row", what, "Quote a label that holds the delimiter.", line)

@@ -281,3 +281,20 @@ def test_shared_trees_read_and_round_trip() -> None:
     assert repr(read_hierarchy(folder / "icd9_3digit.hierarchy.csv")) == (
         "Hierarchy(1,212 leaves, 165 categories, height 4)"
     )
+
+
+def test_data_taken_for_a_hierarchy_are_refused_without_their_labels() -> None:
+    baskets = "".join(",".join(f"item{n}" for n in range(2 + line % 5)) + "\n" for line in range(40))
+    with pytest.raises(HierarchyError) as caught:
+        parse_edges(baskets, delimiter=",")
+    codes = [problem.code for problem in caught.value.problems]
+    assert codes == ["ragged-row"] * 5 + ["not-a-hierarchy"]
+    assert "are data and hierarchy swapped?" in str(caught.value).lower()
+    assert "item" not in str(caught.value)
+    with pytest.raises(HierarchyError, match="swapped"):
+        parse_edges("one\n" * 20 + baskets, delimiter=",")
+
+
+def test_a_few_slips_among_many_rows_are_all_told() -> None:
+    rows = [f"i{n};c{n % 3};ALL" for n in range(100)] + ["slip;ALL"] * 12
+    assert len(parse_edges("\n".join(rows)).faults) == 12
