@@ -135,3 +135,10 @@ def test_local_recodings_and_lone_folders_are_refused(shell: Shell) -> None:
     shutil.rmtree(shell.folder / "out.private")
     ran = shell("apply", "out", new, "-o", "both")
     assert ran.code == 5 and "no-private-folder" in ran.err
+
+
+def test_inputs_are_looked_for_before_the_output(released: Shell) -> None:
+    ran = released("apply", "nosuch", "nodata.csv", "-o", "out")
+    assert ran.code == 5
+    assert "nosuch: there is no such" in ran.err and "nodata.csv: there is no such" in ran.err
+    assert "exists" not in ran.err

@@ -95,3 +95,16 @@ def test_no_data(shell: Shell) -> None:
     ran = shell("compare", "empty.csv", "--hierarchy", "products.csv", "-k", "2", "-m", "2")
     assert ran.code == 3
     assert shell("compare", "-", "-k", "2", "-m", "2", "--save-job", "x.toml").code == 2
+
+
+def test_pictures_are_svg_and_are_told(shell: Shell) -> None:
+    ran = compared(shell, "--methods", "aa", "--figure", "out.png")
+    assert ran.code == 2 and "ends in .svg" in ran.err
+    ran = compared(shell, "--methods", "aa", "--figure", "out.svg")
+    assert ran.code == 0 and "written: out.svg" in ran.err
+
+
+def test_a_sensitive_column_without_m_is_told_the_way_of_tables(shell: Shell) -> None:
+    ran = shell("compare", "baskets.csv", "--sensitive", "ale", "--l", "3")
+    assert ran.code == 2
+    assert "-m is missing" in ran.err and "--quasi" in ran.err

@@ -126,3 +126,19 @@ def test_what_is_refused(shell: Shell, tmp_path: Path) -> None:
         assert ran.code == code, words
         assert told in ran.err
         assert ran.out == ""
+
+
+def test_pictures_are_svg_and_are_told(shell: Shell) -> None:
+    ran = shell("risk", "baskets.csv", "-k", "2", "--figure", "out.png")
+    assert ran.code == 2 and "ends in .svg" in ran.err
+    ran = shell("risk", "baskets.csv", "-k", "2", "--figure", "out.svg")
+    assert ran.code == 0 and "written: out.svg" in ran.err
+
+
+def test_attackers_are_explained_and_named_where_there_are_two(shell: Shell) -> None:
+    ran = shell("risk", "baskets.csv", "-k", "2")
+    for who in ("prosecutor: knows that", "journalist: does not", "marketer: tries everybody"):
+        assert who in ran.out
+    assert "attacker" not in ran.out
+    ran = shell("risk", "baskets.csv", "-k", "2", "--population", "baskets.csv")
+    assert "attacker" in ran.out and "journalist: does not" in ran.out

@@ -180,3 +180,9 @@ def test_a_bare_file_is_no_job(shell: Shell) -> None:
         ran = shell("run", name, "--json")
         assert ran.code in (2, 5)
         assert json.loads(ran.out)["error"]["problems"]
+
+
+def test_a_file_that_is_not_there(shell: Shell) -> None:
+    ran = shell("run", "nosuch.toml")
+    assert ran.code == 5
+    assert "Check the name." in ran.err and "Create" not in ran.err

@@ -101,3 +101,20 @@ def test_slips(shell: Shell, words: tuple[str, ...], said: str) -> None:
     assert ran.code == 2, ran.err
     assert said in ran.err
     assert shell.names() == before
+
+
+def test_files_written_are_told(shell: Shell) -> None:
+    ran = swept(
+        shell, "--figure", "map.svg", "--curves", "lines.SVG", "--choose", "2,2", "--save-job", "j.toml"
+    )
+    assert ran.code == 0, ran.err
+    for name in ("map.svg", "lines.SVG", "j.toml"):
+        assert f"written: {name}\n" in ran.err
+    assert "--method trim may lose less" in ran.out
+
+
+@pytest.mark.parametrize("flag", ["--figure", "--curves"])
+def test_pictures_are_svg(shell: Shell, flag: str) -> None:
+    ran = swept(shell, flag, "out.png")
+    assert ran.code == 2 and "ends in .svg" in ran.err
+    assert not (shell.folder / "out.png").exists()

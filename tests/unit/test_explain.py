@@ -346,3 +346,32 @@ def test_labels_are_escaped_in_html() -> None:
         sv.Transactions.from_rows([["<b>x</b>"], ["<b>x</b>"], ["y"]]), sv.KmAnonymity(2, 1)
     )
     assert "<b>" not in explain(release, "<b>x</b>")._repr_html_()
+
+
+def test_siblings_that_break_the_promise_are_named() -> None:
+    rows = [["rolls", "milk"]] * 3 + [["cake", "milk"], ["tart", "milk"], ["milk"]]
+    tree = Hierarchy.from_paths(
+        [*((item, "bakery", "ALL") for item in ("rolls", "cake", "tart")), ("milk", "dairy", "ALL")]
+    )
+    release = sv.anonymize(
+        sv.Transactions.from_rows(rows), sv.KmAnonymity(k=2, m=2), hierarchy=tree, method="optimal"
+    )
+    answer = explain(release, "rolls")
+    (level,) = answer.levels
+    assert (level.siblings, level.instead_of) == (("cake", "tart"), "bakery")
+    told = str(answer)
+    assert "no combination with it breaks the promise, but" in told
+    assert "'cake', 'tart' would be published too, instead of 'bakery'" in told
+    assert "as itself, with 'cake', 'tart' beside it" in told
+
+
+def test_levels_are_told_from_the_item_upwards() -> None:
+    rows = [["a"], ["b"], ["c"], ["d"]]
+    tree = Hierarchy.from_paths(
+        [("a", "ab", "ALL"), ("b", "ab", "ALL"), ("c", "cd", "ALL"), ("d", "cd", "ALL")]
+    )
+    release = sv.anonymize(
+        sv.Transactions.from_rows(rows), sv.KmAnonymity(k=3, m=1), hierarchy=tree, method="optimal"
+    )
+    told = str(explain(release, "a"))
+    assert told.index("as 'a' ") < told.index("as 'ab' ")

@@ -27,6 +27,7 @@ def refusal(tmp_path: Path, lines: list[str], **options: object) -> str:
     problem = caught.value.problems[0]
     assert problem.code == "looks-like-a-table"
     assert "--layout baskets" in (problem.remedy or "")
+    assert "--quasi COLUMNS --sensitive COLUMN" in (problem.remedy or "")
     return problem.what
 
 
