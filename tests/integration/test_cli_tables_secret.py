@@ -117,15 +117,17 @@ def test_facts_that_cannot_be_true_are_infeasible(shell: Shell, tmp_path: Path) 
 def test_intervals_and_hierarchies_reach_the_release(shell: Shell, tmp_path: Path) -> None:
     Path("sex.csv").write_text("F;person\nM;person\n")
     more = ("--intervals", "age=20,40,60", "--intervals", "age=20,60", "--hierarchy", "sex=sex.csv")
-    Path("facts.csv").write_text('age,sex,disease\n"[20, 40)",person,Plague\n"[20, 60)",F,Gout\n')
+    Path("facts.csv").write_text(
+        'age,sex,disease\n"[20, 60)",F,Flu\n"[40, 60)",person,Prostate Cancer\n'
+    )
     ran = bucketed(shell, "--l", "2", "--rules", "facts.csv", *more)
     assert ran.code == 0, ran.err
     tree = (tmp_path / "out/hierarchy.csv").read_text()
     assert "age=22;age=[20, 40);age=[20, 60)" in tree
     assert "sex=F;sex=person" in tree
     assert rows_of(tmp_path / "out/rules.csv")[1:] == [
-        ["", "[20, 40)", "person", "Plague"],
-        ["", "[20, 60)", "F", "Gout"],
+        ["", "[20, 60)", "F", "Flu"],
+        ["", "[40, 60)", "person", "Prostate Cancer"],
     ]
     assert shell("audit", "out").code == 0
 

@@ -26,8 +26,8 @@ from setveil.table_publishing import publish_table
 AGES = Hierarchy.from_paths([(str(age), f"{age // 10}0s", "any") for age in range(10, 90)])
 RULES = (
     NegativeRule((("sex", "M"),), "ovarian"),
-    NegativeRule((("age", "10s"), ("sex", "F")), "gout"),
-    NegativeRule((("age", "[80, 90)"),), "cold"),
+    NegativeRule((("age", "20s"), ("sex", "F")), "gout"),
+    NegativeRule((("age", "[70, 80)"),), "cold"),
 )
 
 
