@@ -91,7 +91,9 @@ def test_no_canary_is_published(
     )  # fmt: skip
     assert ran.code == 0, ran.err
     hidden = [*persons, *notes, column, unused, user, folder.name, data.name, tree.name]
-    hidden += [str(tmp_path), os.uname().nodename]
+    hidden.append(str(tmp_path))
+    if len(os.uname().nodename) > 4:  # a shorter name may be in a hash by chance
+        hidden.append(os.uname().nodename)
     for name, content in public(tmp_path / "out").items():
         assert not [secret for secret in hidden if secret.encode() in content], name
     private = b"".join(public(tmp_path / "out.private").values())

@@ -27,7 +27,7 @@ AGES = Hierarchy.from_paths([(str(age), f"{age // 10}0s", "any") for age in rang
 RULES = (
     NegativeRule((("sex", "M"),), "ovarian"),
     NegativeRule((("age", "20s"), ("sex", "F")), "gout"),
-    NegativeRule((("age", "[70, 80)"),), "cold"),
+    NegativeRule((("age", "[70, 80)"),), "ovarian"),
 )
 
 
