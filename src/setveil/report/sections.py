@@ -215,8 +215,8 @@ def loss(certificate: Certificate, empty: int | str = 0) -> Html:
             )
         parts.append(element("p", " ".join(sentences)))
     if empty:
-        why = ": all their items were left out, or they held none" if left_out else ""
-        told = f"Published empty, without any label: {counted(empty, 'record')}{why}."
+        why = " All their items were left out, or they held none." if left_out else ""
+        told = f"Published empty, without any label: {counted(empty, 'record')}.{why}"
         parts.append(element("p", told))
     parts.append(element("p", "Public figures are rounded to two digits.", class_="small"))
     return section("loss", "What was lost", *parts)

@@ -164,7 +164,7 @@ def test_records_left_empty_are_told_of_with_the_reason(tmp_path: Path) -> None:
     release = sv.anonymize(sv.Transactions.from_rows(rows), sv.KmAnonymity(2, 1), method="mm")
     assert "2 records are published empty: all their items were left out" in str(release)
     public, _ = published(tmp_path, release)
-    assert "2 records: all their items were left out, or they held none." in public
+    assert "2 records. All their items were left out, or they held none." in public
     assert "A small number" not in public  # Nothing was coarsened by this method.
 
 
