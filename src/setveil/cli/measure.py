@@ -154,6 +154,7 @@ def measure(
         from ..io.queries import write_queries
 
         write_queries(scores.queries.workload.queries(), given["save_queries"], force=given["force"])
+        screen.written(given["save_queries"])
     branches, items = _worst(opened, top) if given["by_branch"] else ((), ())
     worst = [] if scores.queries is None or given["top"] is None else scores.queries.worst(top)
     if given["as_json"]:

@@ -65,8 +65,8 @@ def notices(lines: Iterable[str], *, verbose: bool = False) -> None:
 
 
 def written(path: str) -> None:
-    """Tell on stderr that a file was written."""
-    say(f"written: {path}")
+    """Tell that a file was written: a notice, so that scripts find results alone on stdout."""
+    notices([f"written: {path}"])
 
 
 @contextlib.contextmanager
