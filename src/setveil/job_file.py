@@ -18,9 +18,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from .errors import Problem, UsageError
+from .errors import FileSystemError, Problem, UsageError
 
 LARGEST_BYTES = 2**20
+LONGEST_LINE = 10_000
+"""Longer lines are no keys and values that anybody wrote, and take long to parse."""
 NAME = re.compile(r"[^\W_][\w.+-]{0,79}")
 _PLAIN_NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,12})?")
 
@@ -125,11 +127,19 @@ def job_text(
 def _document(file: Path) -> dict[str, Any]:
     from .io.disk import shown, telling
 
+    if file.exists() and not file.is_file():
+        raise FileSystemError(
+            "it is not a regular file.", "Give a TOML file.", code="not-regular", file=shown(file)
+        )
     with telling(file, "read"), file.open("rb") as opened:
         content = opened.read(LARGEST_BYTES + 1)
     if len(content) > LARGEST_BYTES:
         raise UsageError(
             f"a job file has at most {LARGEST_BYTES:,} bytes.", "Split it.", file=shown(file)
+        )
+    if any(len(line) > LONGEST_LINE for line in content.split(b"\n")):
+        raise UsageError(
+            f"a line of a job file has at most {LONGEST_LINE:,} bytes.", "Split it.", file=shown(file)
         )
     try:
         # A number keeps its spelling: the flags decide what a number is.
@@ -140,6 +150,8 @@ def _document(file: Path) -> dict[str, Any]:
             told = "it is not UTF-8"
         elif isinstance(error, RecursionError):
             told = "it is nested too deeply"
+        elif "set_int_max_str_digits" in told:
+            told = "a number has too many digits"
         place = re.search(r" \(at line (\d+), column (\d+)\)", told)
         raise UsageError(
             f"it is not valid TOML: {told[: place.start()] if place else told}.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import Infeasible
+from ..errors import Infeasible, UsageError
 from ..registry import method as method_record
 from . import screen
 from .flags import (
@@ -67,10 +67,9 @@ OUTPUT = (
     ),
     Flag(
         "output",
-        str,
-        "with --save-job: the folder that the job shall make",
+        str | None,
+        "with --save-job: the folder that the job shall make; release if not given",
         ("-o", "--output"),
-        default="release",
         panel="Output",
         metavar="FOLDER",
     ),
@@ -99,6 +98,8 @@ def compare(
     threads = None if given["threads"] is None else whole("threads", given["threads"])
     options = method_options(given)
     check_outputs(data, given, ("figure", "save_job"))
+    if given["output"] is not None and given["save_job"] is None:
+        raise UsageError("-o goes with --save-job: nothing is published here.", "Leave it out.")
     transactions = read_data(data, given)
     with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
         from ..compare import compare as compare_methods
@@ -164,6 +165,7 @@ def _save_job(
     own = {option.name for option in method_record(row.method).options}
     values = {name: value for name, value in given.items() if name not in set(options) - own}
     values |= {"method": row.method, "time_limit": given["time_limit"] if row.cut else None}
+    values["output"] = given["output"] or "release"
     values["force"] = False  # it was about files of this comparison
     write_job(given["save_job"], data, values, about=found.reasons, force=given["force"])
     screen.written(given["save_job"])

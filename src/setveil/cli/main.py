@@ -188,7 +188,8 @@ def _again_if_swallowed(unraisable: Any) -> None:
     """Send a signal again whose exception a callback of a library has swallowed; tell other faults."""
     ending = unraisable.exc_value
     if not isinstance(ending, KeyboardInterrupt | Terminated):
-        sys.__unraisablehook__(unraisable)
+        if os.environ.get("SETVEIL_DEBUG") == "1":
+            sys.__unraisablehook__(unraisable)
         return
     number = ending.number if isinstance(ending, Terminated) else signal.SIGINT
     again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))

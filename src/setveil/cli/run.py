@@ -220,8 +220,13 @@ def _attempt(entry: Entry, given: dict[str, Any]) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         known = FileSystemError(f"the system refused to read or write: {reason}.", code="file")
-    entry.status, entry.exit_code, entry.problems = "failed", known.exit_code, known.problems
-    screen.say(f"job {entry.name}: {known.text()}")
+    entry.exit_code, entry.problems = known.exit_code, known.problems
+    in_place = ""
+    if entry.status == "done":  # published, and only telling of it failed
+        in_place = f"\nThe release is in place at {screen.printable(entry.plan.given['output'])}."
+    else:
+        entry.status = "failed"
+    screen.say(f"job {entry.name}: {known.text()}{in_place}")
 
 
 def _carry_out(entry: Entry, given: dict[str, Any]) -> None:
