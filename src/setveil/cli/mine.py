@@ -198,6 +198,7 @@ def _deliver(
 
         text = itemsets_as_csv(chosen.labelled(labels), n_records)
         write_text_file(given["output"], text, mode=0o600, force=given["force"])
+        screen.written(given["output"])
     if given["as_json"]:
         screen.print_json(
             {
