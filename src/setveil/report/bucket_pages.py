@@ -124,7 +124,7 @@ def private_bucket_report(
             section("run", "How it was made", terms_and_meanings(facts)),
             section("notices", "Notices", listed(notices) if notices else element("p", "None.")),
             questions(certificate),
-            verification(certificate),
+            verification(certificate, private=True),
         ),
         footer(certificate),
         private=True,
