@@ -12,7 +12,7 @@ import typer.main
 import setveil
 from setveil import errors
 from setveil.cli.main import app
-from setveil.registry import DEFAULT_BY_MODEL, METHODS, MethodRecord
+from setveil.registry import ALL_METHODS, DEFAULT_BY_MODEL, MethodRecord
 
 MADE = "<!-- Made by `make docs`; do not edit. -->\n"
 
@@ -42,10 +42,10 @@ def methods_page() -> str:
             "proven least" if record.exact else "heuristic",
             "records" if record.needs_rows else "counts only",
         )
-        for record in METHODS
+        for record in ALL_METHODS
     ]
     defaults = [(f"`{model}`", f"`{key}`") for model, key in DEFAULT_BY_MODEL.items()]
-    options = "\n".join(_options(record) for record in METHODS)
+    options = "\n".join(_options(record) for record in ALL_METHODS)
     return (
         f"{MADE}\n# Methods\n\n{table(head, rows)}\n"
         "`km` is k^m-anonymity, `km-negative` the same with negative knowledge, `k` is k-anonymity of "
