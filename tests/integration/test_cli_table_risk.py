@@ -114,13 +114,27 @@ def test_one_bucket_a_person_would_lose_nothing() -> None:
     assert len(drawn) == 1000
 
 
+@pytest.mark.parametrize("verb", ["risk", "measure"])
+def test_the_original_is_confirmed_in_any_order(shell: Shell, verb: str) -> None:
+    assert bucketed(shell, "--l", "2").code == 0
+    head, *rows = Path("patients.csv").read_text().splitlines(keepends=True)
+    Path("turned.csv").write_text("".join([head, *reversed(rows)]))
+    alone, named = (
+        shell(verb, "out", "--json"),
+        shell(verb, "out", "--original", "turned.csv", "--json"),
+    )
+    assert (alone.code, named.code) == (0, 0), named.err
+    assert alone.json == named.json
+
+
 WRONG = [
     (("risk", "out", "-k", "3"), 2, "-k does not fit"),
-    (("risk", "out", "--original", "patients.csv"), 2, "--original does not fit"),
+    (("risk", "out", "--original", "other.csv"), 2, "not the data"),
     (("risk", "out", "--figure", "x.svg"), 2, "--figure does not fit"),
     (("risk", "out", "--rules", "none.csv"), 5, "none.csv"),
     (("risk", "baskets.csv", "-k", "2", "--rules", "fact.csv"), 2, "--rules is for a table"),
-    (("measure", "out", "--original", "patients.csv"), 2, "--original does not fit"),
+    (("measure", "out", "--original", "other.csv"), 2, "not the data"),
+    (("measure", "out", "--original", "none.csv"), 5, "none.csv"),
     (("measure", "out", "--by-branch"), 2, "--by-branch does not fit"),
     (("measure", "out", "--query-size", "9"), 2, "at most 3"),
     (("measure", "out", "--query-size", "0"), 2, "1 or more|least|0"),
@@ -138,6 +152,8 @@ def test_what_does_not_fit_is_refused(
 ) -> None:
     Path("fact.csv").write_text(FACT)
     assert bucketed(shell, "--l", "2").code == 0
+    lines = Path("patients.csv").read_text().splitlines(keepends=True)
+    Path("other.csv").write_text("".join(lines[:-1]))
     ran = shell(*words)
     assert ran.code == code, ran.err
     assert re.search(told, ran.err), ran.err

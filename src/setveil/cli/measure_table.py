@@ -9,6 +9,7 @@ from ..errors import UsageError
 from . import screen
 from .flags import Flag, whole
 from .risk_table import refuse_unfit
+from .table_original import FITTING, confirm_original
 
 PANEL = "Tables in buckets"
 BUCKETS = (
@@ -34,9 +35,11 @@ BUCKETS = (
         metavar="SHARE",
     ),
 )
-_FITTING = frozenset({"support", "random_queries", "query_size", "as_json", "verbose"}) | {
-    flag.name for flag in BUCKETS
-}
+_FITTING = (
+    frozenset({"support", "random_queries", "query_size", "as_json", "verbose"})
+    | {flag.name for flag in BUCKETS}
+    | FITTING
+)
 PRIVATE = "Personal data: these figures come from the original records. Keep them as safe as those."
 
 
@@ -87,6 +90,8 @@ def measure_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     with screen.progress() as listener:
         watch = Watch(listener=listener)
         release = read_bucket_release(target, watch=watch)
+        if given["original"] is not None:
+            screen.notices(confirm_original(release.data, given), verbose=given["verbose"])
         scores = measure_buckets(release.data, release.bucketing, watch=watch, **exact, **numbers)
     if given["as_json"]:
         told = {"guarantee": release.guarantee.as_dict(), "method": release.method}

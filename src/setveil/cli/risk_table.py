@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ResourceLimit, UsageError
+from ..errors import FileSystemError, ResourceLimit, UsageError
 from . import screen
 from .flags import Flag
+from .table_original import FITTING, confirm_original
 
 if TYPE_CHECKING:
     from ..risk.table_risk import TableRisk
@@ -22,7 +23,7 @@ RULES = (
         metavar="FILE",
     ),
 )
-_FITTING = frozenset({"rules", "as_json", "verbose"})
+_FITTING = frozenset({"rules", "as_json", "verbose"}) | FITTING
 PRIVATE = "Personal data: the guesses are counted with the true values. Keep it as safe as those."
 NO_TWIN = (
     "no private folder lies beside the release, so it is not counted how many values are guessed by "
@@ -66,10 +67,18 @@ def risk_of_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
         learning = None
         if private_twin(Path(target).absolute()).exists():
             release = read_bucket_release(target, watch=watch)
+            if given["original"] is not None:
+                told += confirm_original(release.data, given)
             try:
                 learning = attack_by_learning(release.data, release.bucketing, watch=watch)
             except ResourceLimit as error:  # the other attack is told all the same
                 told.append(f"{error.problems[0].what} {error.problems[0].remedy}")
+        elif given["original"] is not None:
+            raise FileSystemError(
+                "no private folder lies beside the release, and only it tells whose value is whose.",
+                "Put it back, or leave --original out.",
+                code="no-private-twin",
+            )
         else:
             told.append(NO_TWIN)
     screen.notices(told, verbose=given["verbose"])
