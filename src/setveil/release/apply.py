@@ -6,6 +6,8 @@ the input's order is left. A label stands once in a record however many of its i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,11 +74,35 @@ def canonical_order(transactions: Transactions) -> NDArray[np.int64]:
     Records with the same labels are ordered by their unprotected cells, where there are some.
     """
     # Big-endian bytes compare as the tuples of ids do, a prefix before its extensions.
-    packed = transactions.items.astype(">u4").tobytes()
-    bounds = (transactions.indptr * 4).tolist()
-    keys = [packed[bounds[r] : bounds[r + 1]] for r in range(len(transactions))]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
+    content = transactions.items.astype(">u4").tobytes()
+    bounds = (4 * transactions.indptr).tolist()
+    order = _by_first_items(transactions, lambda record: content[bounds[record] : bounds[record + 1]])
     cells = transactions.unprotected
     if cells is not None:
-        order.sort(key=lambda record: (keys[record], cells[record]))
+        order.sort(key=lambda record: (content[bounds[record] : bounds[record + 1]], cells[record]))
     return np.array(order, dtype=np.int64)
+
+
+def _by_first_items(transactions: Transactions, content_of: Callable[[int], bytes]) -> list[int]:
+    """Return the records in order: by as many first items as fit in one number, then by all of them."""
+    starts, lengths = transactions.indptr[:-1], transactions.length_by_record
+    bits = max(1, len(transactions.vocabulary).bit_length())
+    packed = 63 // bits
+    key = np.zeros(len(transactions), dtype=np.int64)
+    for place in range(packed):
+        key <<= bits
+        longer = np.flatnonzero(lengths > place)
+        # An item counts one more than its id: a record comes before those that go on.
+        key[longer] |= transactions.items[starts[longer] + place].astype(np.int64) + 1
+    order = np.argsort(key, kind="stable")
+    records: list[int] = order.tolist()
+    if not records:
+        return records
+    in_order = key[order]
+    first = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))
+    ends = np.append(first[1:], len(order))
+    longest = np.maximum.reduceat(lengths[order], first)
+    for run in np.flatnonzero((ends - first > 1) & (longest > packed)).tolist():
+        low, high = int(first[run]), int(ends[run])
+        records[low:high] = sorted(records[low:high], key=content_of)
+    return records

@@ -155,8 +155,8 @@ class CutModel:
         if minus is not None:
             padded[-1] = 1.0
             reached += (1.0 - padded[np.maximum(minus - self.first_node, -1)]).sum(axis=1)
-        order = np.argsort(reached, kind="stable")
-        order = order[reached[order] < 1.0 - MARGIN][:most]
+        broken = np.flatnonzero(reached < 1.0 - MARGIN)
+        order = broken[np.argsort(reached[broken], kind="stable")][:most]
         return as_clauses(plus[order], None if minus is None else minus[order])
 
     def solve_relaxed(self, watch: Watch) -> Relaxed | None:
