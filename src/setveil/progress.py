@@ -68,6 +68,15 @@ class Watch:
         """Whether the time limit has passed."""
         return self.remaining <= 0
 
+    def asking(self, stage: str) -> Callable[[], None]:
+        """Return a question for long work with nothing valid to return: it ticks, or it raises."""
+
+        def ask() -> None:
+            self.tick(stage)
+            self.check_deadline()
+
+        return ask
+
     def check_deadline(self) -> None:
         """Raise `TimeLimit` if the time limit has passed; for work with nothing valid to return."""
         if self.expired:

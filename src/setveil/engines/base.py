@@ -7,7 +7,7 @@ Gray order, Partition) asks `rows`, and the registry says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +21,10 @@ from ..release.recoding import Recoding
 
 NodeSets = NDArray[np.int32]
 """Sets of nodes, one a line, padded with -1."""
+Ask = Callable[[], None]
+"""Called now and then while an answer is worked out; what it raises ends the work."""
+
+_NAMED_AT_ONCE = 1 << 20
 
 
 def padded(sets: Sequence[Sequence[int]], width: int | None = None) -> NodeSets:
@@ -41,6 +45,16 @@ def numbered(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.in
     code_of_node = np.zeros(int(used[-1]) + 1 if len(used) else 1, dtype=np.int32)
     code_of_node[used] = np.arange(len(used), dtype=np.int32)
     return used, code_of_node[nodes]
+
+
+def named(sets: NodeSets, used: NDArray[np.int64]) -> NodeSets:
+    """Write the nodes in place of their numbers, and return the sets; undoes `numbered`."""
+    # The last entry, at -1, names the padding.
+    node_of_number = np.append(used, -1).astype(np.int32)
+    for start in range(0, len(sets), _NAMED_AT_ONCE):
+        part = sets[start : start + _NAMED_AT_ONCE]
+        part[...] = node_of_number[part]
+    return sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +93,12 @@ class Engine(Protocol):
         ...
 
     def violations(
-        self, recoding: Recoding, guarantee: Guarantee, *, limit: int | None = None
+        self,
+        recoding: Recoding,
+        guarantee: Guarantee,
+        *,
+        limit: int | None = None,
+        ask: Ask | None = None,
     ) -> Violations:
         """Return the minimal patterns that a global recoding would publish against `guarantee`."""
         ...

@@ -8,12 +8,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels._calls import in_threads, new_stop
 from ..kernels.diverse import find_undiverse
 from ..model.guarantees import Coherence, LmDiversity
-from .base import NodeSets, Violations, numbered, padded
+from .base import Ask, NodeSets, Violations, numbered, padded
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
+
+_LINES_BETWEEN_LOOKS = 20_000
 
 
 def undiverse_sets(
@@ -46,6 +49,7 @@ def undiverse_sets(
                 0,
                 size,
                 most,
+                new_stop(),
             )
             complete = complete and not (0 < most <= len(found))
             for line, records in zip(found.tolist(), support.tolist(), strict=True):
@@ -68,6 +72,7 @@ def with_breaches(
     guarantee: Coherence,
     private: Sequence[int],
     rare: tuple[NodeSets, Counts],
+    ask: Ask | None = None,
 ) -> tuple[NodeSets, Counts]:
     """Return the minimal moles: those that are rare, given, and those that give a private item away.
 
@@ -78,9 +83,10 @@ def with_breaches(
     is_private = np.isin(used, np.asarray(private, dtype=np.int64))
     share = guarantee.share
     p = min(guarantee.p, int(np.diff(indptr).max(initial=1)))
-    found: dict[tuple[int, ...], int] = {}
-    for secret in np.flatnonzero(is_private & (share < 1)).tolist():
-        sets, support = find_undiverse(
+    stop = new_stop()
+
+    def given_away(secret: int) -> tuple[Ids, Counts]:
+        return find_undiverse(
             indptr,
             code,
             weight_by_row,
@@ -91,16 +97,23 @@ def with_breaches(
             guarantee.k,
             p,
             0,
+            stop,
         )
+
+    found: dict[tuple[int, ...], int] = {}
+    secrets = np.flatnonzero(is_private & (share < 1)).tolist()
+    for sets, support in in_threads(given_away, secrets, 1, ask, stop):
         for line, records in zip(sets.tolist(), support.tolist(), strict=True):
             found[tuple(sorted(int(used[item]) for item in line if item >= 0))] = records
     if not found:
         return rare
     for line, records in zip(rare[0].tolist(), rare[1].tolist(), strict=True):
         found[tuple(sorted(node for node in line if node >= 0))] = records
-    minimal = [
-        line
-        for line in sorted(found, key=lambda line: (len(line), line))
-        if not any(part in found for size in range(1, len(line)) for part in combinations(line, size))
-    ]
+    minimal: list[tuple[int, ...]] = []
+    for place, line in enumerate(sorted(found, key=lambda line: (len(line), line))):
+        if ask is not None and place % _LINES_BETWEEN_LOOKS == 0:
+            ask()
+        parts = (part for size in range(1, len(line)) for part in combinations(line, size))
+        if not any(part in found for part in parts):
+            minimal.append(line)
     return padded(minimal), np.array([found[line] for line in minimal], dtype=np.int64)

@@ -24,7 +24,7 @@ from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions, bind
 from ..release.apply import published_rows
 from ..release.recoding import Recoding
-from .base import NodeSets, Violations, numbered
+from .base import Ask, NodeSets, Violations, named, numbered
 from .diverse import undiverse_sets, with_breaches
 from .signed import rare_signed
 
@@ -79,9 +79,17 @@ class LocalEngine:
         return np.bincount(self._rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
 
     def violations(
-        self, recoding: Recoding, guarantee: Guarantee, *, limit: int | None = None
+        self,
+        recoding: Recoding,
+        guarantee: Guarantee,
+        *,
+        limit: int | None = None,
+        ask: Ask | None = None,
     ) -> Violations:
-        """Return the minimal patterns that a global recoding would publish against `guarantee`."""
+        """Return the minimal patterns that a global recoding would publish against `guarantee`.
+
+        Lists of rare sets and of moles can be long; while they are searched `ask` is called.
+        """
         if isinstance(guarantee, KAnonymity):
             raise UsageError("this engine answers about itemsets, not whole records.")
         published = self._merged.recoded(recoding.node_of_leaf())
@@ -91,13 +99,15 @@ class LocalEngine:
             sensitive = [nodes[label] for label in sorted(guarantee.sensitive) if label in nodes]
             return undiverse_sets(*data, guarantee, sensitive, limit)
         if isinstance(guarantee, Coherence):
-            return self._moles(published, guarantee, limit)
+            return self._moles(published, guarantee, limit, ask)
         if guarantee.negative:
             return rare_signed(*data, guarantee, limit)
-        sets, support = self._rare(published, guarantee, limit)
+        sets, support = self._rare(published, guarantee, limit, ask)
         return Violations(sets, support, limit is None or len(sets) < limit)
 
-    def _moles(self, published: Merged, guarantee: Coherence, limit: int | None) -> Violations:
+    def _moles(
+        self, published: Merged, guarantee: Coherence, limit: int | None, ask: Ask | None
+    ) -> Violations:
         """Return the minimal moles: public sets that are rare or give a private item away."""
         names = self.hierarchy.node_of_label
         private = [names[label] for label in sorted(guarantee.private) if label in names]
@@ -106,13 +116,13 @@ class LocalEngine:
         public = Merged.of(
             *recode_rows(published.indptr, published.nodes, shown), published.weight_by_row
         )
-        rare = self._rare(public, KmAnonymity(guarantee.k, guarantee.p), None)
+        rare = self._rare(public, KmAnonymity(guarantee.k, guarantee.p), None, ask)
         data = (published.indptr, published.nodes, published.weight_by_row)
-        sets, support = with_breaches(*data, guarantee, private, rare)
+        sets, support = with_breaches(*data, guarantee, private, rare, ask)
         return Violations(sets[:limit], support[:limit], limit is None or len(sets) <= limit)
 
     def _rare(
-        self, published: Merged, guarantee: KmAnonymity, limit: int | None
+        self, published: Merged, guarantee: KmAnonymity, limit: int | None, ask: Ask | None
     ) -> tuple[NodeSets, Counts]:
         used, code = numbered(published.nodes)
         longest = int(np.diff(published.indptr).max(initial=0))
@@ -125,10 +135,9 @@ class LocalEngine:
             max(1, min(guarantee.m, longest)),
             limit or 0,
             self.threads,
+            ask,
         )
-        if len(used):
-            sets = np.where(sets >= 0, used[sets], -1).astype(np.int32)
-        return sets, support
+        return named(sets, used), support
 
     @cached_property
     def _index(self) -> tuple[Counts, Ids, NDArray[np.uint64], Ids]:
@@ -147,7 +156,7 @@ class LocalEngine:
         weights = self._merged.weight_by_row
         return lift_sets(sets, self.hierarchy.parent, *self._index, weights, k, self.threads)
 
-    def threats(self, nodes: Ids, k: int, m: int, limit: int) -> NodeSets:
+    def threats(self, nodes: Ids, k: int, m: int, limit: int, ask: Ask | None = None) -> NodeSets:
         """Return the minimal rare sets of these nodes, as ``search.threats`` wants them."""
         parent = self.hierarchy.parent
         is_asked = np.zeros(len(parent), dtype=np.bool_)
@@ -165,8 +174,8 @@ class LocalEngine:
         indptr, expanded = expand_rows(lowest.indptr, lowest.nodes, above_asked)
         used, code = numbered(expanded)
         size = max(1, min(m, longest))
-        sets, _ = find_rare(indptr, code, lowest.weight_by_row, len(used), k, size, limit, self.threads)
-        return np.where(sets >= 0, used[sets], -1).astype(np.int32) if len(used) else sets
+        data = (indptr, code, lowest.weight_by_row, len(used))
+        return named(find_rare(*data, k, size, limit, self.threads, ask)[0], used)
 
     def witnesses(self, sets: NodeSets, per_set: int) -> tuple[NodeSets, Counts]:
         """Return the leaves by which some records hold each set, near the data."""

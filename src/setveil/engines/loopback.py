@@ -17,7 +17,7 @@ from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..release.apply import published_rows
 from ..release.recoding import Recoding
-from .base import NodeSets, Violations, padded
+from .base import Ask, NodeSets, Violations, padded
 
 Signed = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -55,9 +55,16 @@ class LoopbackEngine:
         )
 
     def violations(
-        self, recoding: Recoding, guarantee: Guarantee, *, limit: int | None = None
+        self,
+        recoding: Recoding,
+        guarantee: Guarantee,
+        *,
+        limit: int | None = None,
+        ask: Ask | None = None,
     ) -> Violations:
         """Return the minimal patterns against `guarantee`, smaller ones first."""
+        if ask is not None:
+            ask()
         node_of_leaf = recoding.node_of_leaf()
         published = [
             frozenset(int(node_of_leaf[leaf]) for leaf in row if node_of_leaf[leaf] >= 0)

@@ -1,13 +1,17 @@
-"""What every kernel's front needs: arrays of one plain type, and a pool of threads.
+"""What every kernel's front needs: arrays of one plain type, a pool of threads, a way to stop.
 
 A kernel is compiled once for each combination of array types it meets. The fronts therefore hand
 it contiguous, writeable arrays of fixed types, so that one compilation serves every caller.
+
+Compiled loops cannot be interrupted. Where a search may run long, its caller gives a question, `Ask`:
+it is put while the loops run in other threads, and where it raises, the loops are told by a flag that
+they look at now and then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,6 +20,12 @@ import numpy.typing as npt
 Ids: TypeAlias = npt.NDArray[np.int32]
 Counts: TypeAlias = npt.NDArray[np.int64]
 Words: TypeAlias = npt.NDArray[np.uint64]
+Stop: TypeAlias = npt.NDArray[np.uint8]
+"""One number: above 0, loops that look at it return at once with whatever they have."""
+Ask: TypeAlias = Callable[[], None]
+"""Called now and then while loops run; what it raises ends the work."""
+
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -26,12 +36,45 @@ def plain(array: npt.ArrayLike, dtype: type[np.generic]) -> npt.NDArray[Any]:
     return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
 
 
-def in_threads(function: Callable[[Task], Result], tasks: Sequence[Task], threads: int) -> list[Result]:
-    """Return ``[function(task) for task in tasks]``, computed by up to `threads` threads."""
-    if threads <= 1 or len(tasks) <= 1:
-        return [function(task) for task in tasks]
-    with ThreadPoolExecutor(max_workers=min(threads, len(tasks))) as pool:
-        return list(pool.map(function, tasks))
+def new_stop() -> Stop:
+    """Return a flag that is not set."""
+    return np.zeros(1, np.uint8)
+
+
+def in_threads(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    threads: int,
+    ask: Ask | None = None,
+    stop: Stop | None = None,
+) -> list[Result]:
+    """Return ``[function(task) for task in tasks]``, computed by up to `threads` threads.
+
+    With `ask`, this thread only waits and asks. Where that raises, or a task does, `stop` is set, tasks
+    not begun are dropped, and the error is passed on when those that run have returned.
+    """
+    if ask is None:
+        if threads <= 1 or len(tasks) <= 1:
+            return [function(task) for task in tasks]
+        with ThreadPoolExecutor(max_workers=min(threads, len(tasks))) as pool:
+            return list(pool.map(function, tasks))
+    with ThreadPoolExecutor(max_workers=max(1, min(threads, len(tasks)))) as pool:
+        futures = [pool.submit(function, task) for task in tasks]
+        try:
+            running = set(futures)
+            ask()
+            while running:
+                done, running = wait(running, _SECONDS_BETWEEN_LOOKS, FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+                ask()
+        except BaseException:
+            if stop is not None:
+                stop[0] = 1
+            for future in futures:
+                future.cancel()
+            raise
+        return [future.result() for future in futures]
 
 
 def even_parts(length: int, parts: int, least: int = 1) -> list[tuple[int, int]]:

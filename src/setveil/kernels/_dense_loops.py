@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._bits import lowest_bit
-from ._calls import Counts, Ids, Words
+from ._calls import Counts, Ids, Stop, Words
 from ._jit import jit
 from ._rare_loops import Found, grown, has_known_subset
 
@@ -121,6 +121,7 @@ def rare_dense(
     cap: int,
     known: Ids,
     table: Ids,
+    stop: Stop,
 ) -> Found:
     """Find the minimal rare sets of exactly `goal` items (3 or more) with a first in `firsts`.
 
@@ -152,7 +153,7 @@ def rare_dense(
     for which in range(firsts.size):
         before = found
         level = -1
-        while True:
+        while not stop[0]:
             if level >= 0:
                 item = _next_item(lv_left[level])
                 if item < 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ._calls import Counts, Ids
+from ._calls import Counts, Ids, Stop
 from ._jit import jit
 from ._sorting import sort_slice
 
@@ -75,6 +75,7 @@ def rare_pairs(
     k: int,
     cap: int,
     frequent_bits: Bits,
+    stop: Stop,
 ) -> Found:
     """Find the rare pairs whose lower rank is in `firsts`, up to `cap` for each of them.
 
@@ -90,6 +91,8 @@ def rare_pairs(
     keep_bits = frequent_bits.shape[0] > 0
     found = 0
     for which in range(firsts.size):
+        if stop[0]:
+            break
         first = firsts[which]
         n_touched = 0
         for o in range(start_by_item[first], start_by_item[first + 1]):
@@ -207,6 +210,7 @@ def rare_deep(
     frequent_bits: Bits,
     known: Ids,
     table: Ids,
+    stop: Stop,
 ) -> Found:
     """Find the minimal rare sets of exactly `goal` items (3 or more) with a first in `firsts`.
 
@@ -250,7 +254,7 @@ def rare_deep(
         before = found
         # level -1 stands for the whole data: the same steps build level 0 from it
         level = -1
-        while True:
+        while not stop[0]:
             if level >= 0:
                 local = cursor[level]
                 if local + 1 >= lv_width[level]:

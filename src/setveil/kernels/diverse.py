@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ._calls import Counts, Ids, Stop
 from ._jit import jit
+from ._rare_loops import grown
 from .signed import row_holds
-
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 
 @jit
@@ -30,16 +29,17 @@ def find_undiverse(
     least: int,
     m: int,
     most: int,
+    stop: Stop,
 ) -> tuple[Ids, Counts]:
     """Return sets c with ``times * support(c + secret) > part * support(c)``, and support(c).
 
     With `least` above 0 only sets in at least so many records, and none above a smaller one of its
-    own path; that still leaves some that are not minimal. `most` above 0 ends the search there.
+    own path; that still leaves some that are not minimal. `most` above 0 ends the search there, and
+    so does `stop` when it is set.
     """
     n_rows, n_items = indptr.size - 1, is_sensitive.size
-    room = 1024
-    found = np.full((room, m), -1, np.int32)
-    support = np.zeros(room, np.int64)
+    found = np.empty((1024, m), np.int32)
+    support = np.empty(1024, np.int64)
     n_found = 0
     rows = np.empty(max(n_rows * (m + 1), 1), np.int32)
     row_end = np.zeros(m + 2, np.int64)
@@ -56,7 +56,7 @@ def find_undiverse(
     row_end[1] = n_rows
     depth = 0
     opening = True
-    while depth >= 0:
+    while depth >= 0 and not stop[0]:
         if opening:
             last = chosen[depth - 1] if depth > 0 else np.int32(-1)
             n_touched = 0
@@ -77,17 +77,13 @@ def find_undiverse(
                 item = touched[place]
                 gives_away = times * with_secret[item] > part * in_all[item]
                 if gives_away and in_all[item] >= least:
-                    if n_found == room:
-                        room *= 2
-                        more = np.full((room, m), -1, np.int32)
-                        more[:n_found] = found
-                        found = more
-                        longer = np.zeros(room, np.int64)
-                        longer[:n_found] = support
-                        support = longer
+                    if n_found == support.size:
+                        found, support = grown(found, support)
                     for step in range(depth):
                         found[n_found, step] = chosen[step]
                     found[n_found, depth] = item
+                    for step in range(depth + 1, m):
+                        found[n_found, step] = -1
                     support[n_found] = in_all[item]
                     n_found += 1
                     if 0 < most <= n_found:

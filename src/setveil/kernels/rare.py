@@ -16,9 +16,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._calls import Counts, Ids, Words, in_threads, plain
+from ._calls import Ask, Counts, Ids, Stop, Words, in_threads, new_stop, plain
 from ._dense_loops import rare_dense, rows_as_masks
-from ._jit import jit
 from ._rare_loops import (
     Bits,
     Found,
@@ -28,10 +27,13 @@ from ._rare_loops import (
     rare_deep,
     rare_pairs,
 )
+from ._rare_order import Part, write_in_order
 from .rows import recode_rows
 
 # indptr, items, weight_by_row, and the occurrences: start_by_item, position, row
 Data: TypeAlias = tuple[Counts, Ids, Counts, Counts, Ids, Ids]
+
+Asking: TypeAlias = tuple[Ask | None, Stop]
 
 # A bit for each pair of items; where this would be more, the search does without it.
 _MOST_BIT_BYTES = 1 << 28
@@ -41,55 +43,6 @@ _TASKS_PER_THREAD = 24
 # Below this a second thread costs more than it saves; each more item makes about 8 of 1.
 _LEAST_COST_FOR_THREADS = 1e8
 _NO_CAP = np.iinfo(np.int64).max
-
-
-@jit
-def _pack(sets: Ids, support: Counts, item_of_rank: Ids, item_bits: int, low_bits: int) -> Counts:
-    """Turn ranks into items, ascending in a set; pack each set and its support in a number."""
-    keys = np.empty(support.size, np.int64)
-    width = sets.shape[1]
-    for row in range(support.size):
-        for i in range(width):
-            item = item_of_rank[sets[row, i]]
-            j = i - 1
-            while j >= 0 and sets[row, j] > item:
-                sets[row, j + 1] = sets[row, j]
-                j -= 1
-            sets[row, j + 1] = item
-        key = np.int64(0)
-        if low_bits >= 0:
-            for i in range(width):
-                key = key << item_bits | sets[row, i]
-            key = key << low_bits | support[row]
-        keys[row] = key
-    return keys
-
-
-@jit
-def _unpack(keys: Counts, sets: Ids, support: Counts, item_bits: int, low_bits: int) -> None:
-    for row in range(keys.size):
-        key = keys[row]
-        support[row] = key & ((1 << low_bits) - 1)
-        key >>= low_bits
-        for i in range(sets.shape[1] - 1, -1, -1):
-            sets[row, i] = key & ((1 << item_bits) - 1)
-            key >>= item_bits
-
-
-def _in_order(sets: Ids, support: Counts, item_of_rank: Ids, k: int) -> tuple[Ids, Counts]:
-    """Return the sets of one size as ascending items, in lexicographic order."""
-    item_bits = max(1, int(item_of_rank.max(initial=0)).bit_length())
-    low_bits = int(k - 1).bit_length()
-    sets = sets.copy()
-    if item_bits * sets.shape[1] + low_bits <= 63:
-        keys = _pack(sets, support, item_of_rank, item_bits, low_bits)
-        keys.sort()
-        support = np.empty(keys.size, np.int64)
-        _unpack(keys, sets, support, item_bits, low_bits)
-        return sets, support
-    _pack(sets, support, item_of_rank, item_bits, -1)
-    order = np.lexsort(sets.T[::-1])
-    return sets[order], support[order]
 
 
 def _by_cost(cost_by_item: npt.NDArray[np.float64], firsts: Ids, size: int, threads: int) -> list[Ids]:
@@ -108,39 +61,54 @@ def _search_size(
     size: int,
     limit: int,
     threads: int,
-) -> tuple[Ids, Counts, bool]:
+    asking: Asking,
+) -> tuple[list[Part], bool]:
     """Run `kernel` over all first items; with a limit, take some sets from each of them.
 
     Each first item yields up to `cap` sets, a number that grows for those that have more until
-    the limit is met, so what comes out depends on the data alone.
+    the limit is met, so what comes out depends on the data alone. What was found is left in parts:
+    there may be too much of it to hold it twice.
     """
     firsts = np.flatnonzero(cost_by_item > 0).astype(np.int32)
     cap = _NO_CAP if limit <= 0 else max(4, 2 * limit // max(1, firsts.size))
-    done_sets: list[Ids] = []
-    done_support: list[Counts] = []
+    parts: list[Part] = []
     while True:
         tasks = _by_cost(cost_by_item, firsts, size, threads)
-        found = in_threads(partial(kernel, cap), tasks, threads)
+        found = in_threads(partial(kernel, cap), tasks, threads, *asking)
         capped = np.concatenate([task[f[2]] for task, f in zip(tasks, found, strict=True)])
-        sets = np.concatenate([*done_sets, *(f[0] for f in found)])
-        support = np.concatenate([*done_support, *(f[1] for f in found)])
-        if limit <= 0 or len(sets) >= limit or capped.size == 0:
+        enough = 0 < limit <= _total(parts) + sum(len(f[0]) for f in found)
+        if limit <= 0 or enough or capped.size == 0:
+            parts += [(sets, support) for sets, support, _ in found]
             break
-        complete = ~np.isin(sets[:, 0], capped)
-        done_sets, done_support = [sets[complete]], [support[complete]]
+        is_complete = np.ones(cost_by_item.size, np.bool_)
+        is_complete[capped] = False
+        while found:
+            sets, support, is_capped = found.pop()
+            if is_capped.any():
+                kept = is_complete[sets[:, 0]]
+                sets, support = sets[kept], support[kept]
+            parts.append((sets, support))
         firsts, cap = np.sort(capped).astype(np.int32), 8 * cap
-    met = 0 < limit <= len(sets)
-    if met and len(sets) > limit:
-        order = np.lexsort(sets.T[::-1])
-        first = sets[order, 0]
-        turn = np.arange(first.size) - np.searchsorted(first, first)
-        chosen = order[np.lexsort((first, turn))[:limit]]
-        sets, support = sets[chosen], support[chosen]
-    return sets, support, met
+    return (_in_turn(parts, limit) if enough and _total(parts) > limit else parts), enough
 
 
-def _pairs(data: Data, k: int, frequent_bits: Bits, cap: int, firsts: Ids) -> Found:
-    return rare_pairs(firsts, *data, k, cap, frequent_bits)
+def _total(parts: list[Part]) -> int:
+    return sum(len(sets) for sets, _ in parts)
+
+
+def _in_turn(parts: list[Part], limit: int) -> list[Part]:
+    """Return `limit` of the sets, taken from all first items in turn."""
+    sets = np.concatenate([part for part, _ in parts])
+    support = np.concatenate([held for _, held in parts])
+    order = np.lexsort(sets.T[::-1])
+    first = sets[order, 0]
+    turn = np.arange(first.size) - np.searchsorted(first, first)
+    chosen = order[np.lexsort((first, turn))[:limit]]
+    return [(sets[chosen], support[chosen])]
+
+
+def _pairs(data: Data, k: int, frequent_bits: Bits, stop: Stop, cap: int, firsts: Ids) -> Found:
+    return rare_pairs(firsts, *data, k, cap, frequent_bits, stop)
 
 
 def _deep(
@@ -149,16 +117,24 @@ def _deep(
     k: int,
     size: int,
     smaller: tuple[Bits, Ids, Ids],
+    stop: Stop,
     cap: int,
     firsts: Ids,
 ) -> Found:
-    return rare_deep(firsts, *data, support_by_rank, k, size, cap, *smaller)
+    return rare_deep(firsts, *data, support_by_rank, k, size, cap, *smaller, stop)
 
 
 def _dense(
-    masks: Words, weights: Counts, k: int, size: int, smaller: tuple[Ids, Ids], cap: int, firsts: Ids
+    masks: Words,
+    weights: Counts,
+    k: int,
+    size: int,
+    smaller: tuple[Ids, Ids],
+    stop: Stop,
+    cap: int,
+    firsts: Ids,
 ) -> Found:
-    return rare_dense(firsts, masks, weights, k, size, cap, *smaller)
+    return rare_dense(firsts, masks, weights, k, size, cap, *smaller, stop)
 
 
 def _longest_first(indptr: Counts, items: Ids, weights: Counts, n_items: int) -> tuple[Words, Counts]:
@@ -181,13 +157,15 @@ def _hash_table(known: Ids) -> Ids:
     return table
 
 
-def _padded(parts: list[tuple[Ids, Counts]], m: int) -> tuple[Ids, Counts]:
-    sets = np.full((sum(len(s) for s, _ in parts), m), -1, np.int32)
-    row = 0
-    for part, _ in parts:
-        sets[row : row + len(part), : part.shape[1]] = part
-        row += len(part)
-    return sets, np.concatenate([support for _, support in parts])
+def _with_smaller(known: Ids, parts: list[Part]) -> Ids:
+    """Return the known sets and those of `parts`, padded with -1."""
+    wide = np.full((len(known) + _total(parts), known.shape[1]), -1, np.int32)
+    wide[: len(known)] = known
+    row = len(known)
+    for sets, _ in parts:
+        wide[row : row + len(sets), : sets.shape[1]] = sets
+        row += len(sets)
+    return wide
 
 
 def find_rare(
@@ -199,6 +177,7 @@ def find_rare(
     m: int,
     limit: int = 0,
     threads: int = 1,
+    ask: Ask | None = None,
 ) -> tuple[Ids, Counts]:
     """Find the minimal rare itemsets of up to `m` items.
 
@@ -219,6 +198,8 @@ def find_rare(
         them in turn from all first items. All sets returned are minimal even so.
     threads
         The threads to use; the result does not depend on their number.
+    ask
+        Called now and then; what it raises ends the search.
 
     Returns
     -------
@@ -227,6 +208,9 @@ def find_rare(
     support_by_set
         The number of records that hold each set.
     """
+    if ask is not None:
+        ask()
+    stop = new_stop()
     indptr, items = plain(indptr, np.int64), plain(items, np.int32)
     weight_by_row = plain(weight_by_row, np.int64)
     support_by_item = item_supports(indptr, items, weight_by_row, n_items)
@@ -234,10 +218,11 @@ def find_rare(
     met = 0 < limit <= singles.size
     if met:
         singles = singles[:limit]
-    parts = [(singles.reshape(-1, 1), support_by_item[singles])]
     item_of_rank = np.flatnonzero(support_by_item >= k).astype(np.int32)
     if met or m < 2 or item_of_rank.size < 2:
-        return _padded(parts, m)
+        sets = np.full((singles.size, m), -1, np.int32)
+        sets[:, 0] = singles
+        return sets, support_by_item[singles]
 
     item_of_rank = item_of_rank[np.argsort(support_by_item[item_of_rank], kind="stable")]
     rank_of_item = np.full(n_items, -1, np.int32)
@@ -254,23 +239,30 @@ def find_rare(
         _longest_first(indptr, items, weight_by_row, item_of_rank.size) if is_dense and m > 2 else None
     )
     known = np.empty((0, m), np.int32)
-    found: list[tuple[Ids, Counts]] = []
+    found: list[list[Part]] = []
     for size in range(2, min(m, item_of_rank.size) + 1):
-        remaining = limit - sum(len(s) for s, _ in parts + found) if limit > 0 else 0
+        remaining = limit - singles.size - sum(map(_total, found)) if limit > 0 else 0
         if size == 2:
-            kernel = partial(_pairs, data, k, frequent_bits)
+            kernel = partial(_pairs, data, k, frequent_bits, stop)
         elif rows is not None:
-            kernel = partial(_dense, *rows, k, size, (known, _hash_table(known)))
+            kernel = partial(_dense, *rows, k, size, (known, _hash_table(known)), stop)
         else:
             smaller = (frequent_bits, known, _hash_table(known))
-            kernel = partial(_deep, data, support_by_rank, k, size, smaller)
-        sets, support, met = _search_size(kernel, cost, size, remaining, threads)
-        if size < m and not met and (size > 2 or not bit_rows or rows is not None):
-            more = np.full((len(sets), m), -1, np.int32)
-            more[:, :size] = sets
-            known = np.concatenate([known, more])
-        found.append((sets, support))
+            kernel = partial(_deep, data, support_by_rank, k, size, smaller, stop)
+        parts, met = _search_size(kernel, cost, size, remaining, threads, (ask, stop))
+        found.append(parts)
         if met:
             break
-    ordered = in_threads(lambda part: _in_order(*part, item_of_rank, k), found, threads)
-    return _padded(parts + ordered, m)
+        if size < m and (size > 2 or not bit_rows or rows is not None):
+            known = _with_smaller(known, parts)
+    # Not filled before they are written, so that their memory is taken as that of `found` is let go.
+    sets = np.empty((singles.size + sum(map(_total, found)), m), np.int32)
+    support = np.empty(len(sets), np.int64)
+    sets[: singles.size] = -1
+    sets[: singles.size, 0], support[: singles.size] = singles, support_by_item[singles]
+    low = singles.size
+    for parts in found:
+        high = low + _total(parts)
+        write_in_order(parts, item_of_rank, k, sets[low:high], support[low:high], threads, ask)
+        low = high
+    return sets, support

@@ -8,12 +8,10 @@ one of them takes at least (W - (k - 1)) / t, and that one can come first. So fe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ._calls import Counts, Ids
 from ._jit import jit
-
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
+from ._rare_loops import grown
 
 
 @jit
@@ -39,9 +37,8 @@ def find_rare_signed(
     them, some more than once, unless `most` was reached.
     """
     n_rows = indptr.size - 1
-    room = 1024
-    found = np.full((room, m), -1, np.int32)
-    support = np.zeros(room, np.int64)
+    found = np.empty((1024, m), np.int32)
+    support = np.empty(1024, np.int64)
     n_found = 0
     # One frame a depth: its rows lie on a common stack, and so do its candidates.
     rows = np.empty(max(n_rows * (m + 1), 1), np.int32)
@@ -85,17 +82,13 @@ def find_rare_signed(
                     held = inside if sign == 0 else outside
                     literal = item if sign == 0 else np.int32(-2 - item)
                     if 0 < held < k:
-                        if n_found == room:
-                            room *= 2
-                            more = np.full((room, m), -1, np.int32)
-                            more[:n_found] = found
-                            found = more
-                            longer = np.zeros(room, np.int64)
-                            longer[:n_found] = support
-                            support = longer
+                        if n_found == support.size:
+                            found, support = grown(found, support)
                         for step in range(depth):
                             found[n_found, step] = literals[step]
                         found[n_found, depth] = literal
+                        for step in range(depth + 1, m):
+                            found[n_found, step] = -1
                         support[n_found] = held
                         n_found += 1
                         if 0 < most <= n_found:

@@ -47,6 +47,7 @@ from ..model.transactions import Rows
 from ..progress import Watch
 from ..release.recoding import Recoding
 from ..search.budget import bytes_by_record, check_memory, parts_for
+from ..search.feasible import check_enough_records
 from ..search.gray import chunk_bounds, combinations_by_record, gray_order
 from .outcome import Objective, Outcome
 
@@ -124,10 +125,8 @@ def anonymize(
     whole_number("f", f, least=0)
     if memory is not None:
         check_memory(memory)
-    if isinstance(guarantee, KmAnonymity) and engine.n_records < guarantee.k:
-        raise Infeasible(
-            f"k={guarantee.k} exceeds the number of records ({engine.n_records}).", "Lower k."
-        )
+    if isinstance(guarantee, KmAnonymity):
+        check_enough_records(engine, guarantee.k)
     watch.tick("lra: sorting records", 0.0)
     rows = engine.rows()
     workers = threads or len(os.sched_getaffinity(0))

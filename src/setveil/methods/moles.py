@@ -21,12 +21,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.base import Engine, NodeSets
-from ..errors import Infeasible, ResourceLimit, UsageError
+from ..engines.base import Ask, Engine, NodeSets
+from ..errors import ResourceLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Coherence, Guarantee, KmAnonymity
 from ..progress import Watch
 from ..release.recoding import Recoding
+from ..search.feasible import check_enough_records
 from .outcome import Objective, Outcome
 
 Counts = NDArray[np.int64]
@@ -53,7 +54,7 @@ def anonymize(
     cost
         How much an occurrence of an item matters; a suppressed one is wholly lost.
     watch
-        Told about progress; stops the work.
+        Told about progress; stops the work. `TimeLimit` past the time limit: nothing valid is held.
     max_moles
         `ResourceLimit` where there are more minimal moles than this.
     """
@@ -61,20 +62,15 @@ def anonymize(
         raise UsageError(
             f"method mm gives coherence or k^m-anonymity, not {guarantee}.", "Choose another method."
         )
-    if engine.n_records < guarantee.k:
-        raise Infeasible(
-            f"k={guarantee.k} exceeds the number of records ({engine.n_records}).", "Lower k."
-        )
+    check_enough_records(engine, guarantee.k)
     hierarchy = engine.hierarchy
     paid_by_leaf = cost.scale * cost.weighted_counts(engine.item_counts())
     is_kept = np.ones(hierarchy.n_leaves, dtype=np.bool_)
-    watch.tick("mm: single items")
-    watch.check_deadline()
-    single = _moles(engine, is_kept, _of_size_one(guarantee), max_moles)
+    look = watch.asking("mm: single items")
+    single = _moles(engine, is_kept, _of_size_one(guarantee), max_moles, look)
     is_kept[single[:, 0]] = False
-    watch.tick("mm: minimal moles")
-    watch.check_deadline()
-    moles = _moles(engine, is_kept, guarantee, max_moles)
+    look = watch.asking("mm: minimal moles")
+    moles = _moles(engine, is_kept, guarantee, max_moles, look)
     for item in suppression_order(moles, paid_by_leaf, hierarchy.label_rank, watch):
         is_kept[item] = False
     recoding = Recoding.from_cut(hierarchy, np.flatnonzero(is_kept).astype(np.int32))
@@ -92,11 +88,16 @@ def _of_size_one(guarantee: Coherence | KmAnonymity) -> Coherence | KmAnonymity:
 
 
 def _moles(
-    engine: Engine, is_kept: NDArray[np.bool_], guarantee: Coherence | KmAnonymity, most: int
+    engine: Engine,
+    is_kept: NDArray[np.bool_],
+    guarantee: Coherence | KmAnonymity,
+    most: int,
+    ask: Ask,
 ) -> NodeSets:
     """Return the minimal moles among the items kept."""
+    ask()
     shown = Recoding.from_cut(engine.hierarchy, np.flatnonzero(is_kept).astype(np.int32))
-    found = engine.violations(shown, guarantee, limit=most + 1)
+    found = engine.violations(shown, guarantee, limit=most + 1, ask=ask)
     if len(found) > most:
         raise ResourceLimit(
             f"there are more than {most:,} minimal moles.",
@@ -120,21 +121,24 @@ def suppression_order(
     label_rank
         Breaks ties: of equal items the one with the larger label goes, the smaller is kept.
     watch
-        Told about progress.
+        Told about progress; stops the work.
     """
     n_leaves = len(paid_by_leaf)
-    member, mole = moles.ravel(), np.repeat(np.arange(len(moles)), moles.shape[1])
+    lines = np.arange(len(moles), dtype=np.int32)
+    member, mole = moles.ravel(), np.repeat(lines, moles.shape[1])
     mole, member = mole[member >= 0], member[member >= 0]
     by_member = np.argsort(member, kind="stable")
     moles_of_item = np.split(mole[by_member], np.cumsum(np.bincount(member, minlength=n_leaves))[:-1])
     left_by_item = np.bincount(member, minlength=n_leaves)
-    is_left = np.ones(len(moles), dtype=np.bool_)
+    is_left, n_left = np.ones(len(moles), dtype=np.bool_), len(moles)
     order: list[int] = []
     while left_by_item.any():
-        watch.tick("mm: suppressing", 1.0 - float(is_left.mean()))
+        watch.tick("mm: suppressing", 1.0 - n_left / len(moles))
+        watch.check_deadline()
         item = _most_for_its_cost(left_by_item, paid_by_leaf, label_rank)
         gone = moles_of_item[item][is_left[moles_of_item[item]]]
         is_left[gone] = False
+        n_left -= len(gone)
         lost = moles[gone].ravel()
         left_by_item -= np.bincount(lost[lost >= 0], minlength=n_leaves)
         order.append(item)

@@ -10,7 +10,8 @@ found as they are needed:
    publish, lift them (`search.lifting`), add the clauses that the solution breaks most; until the
    bound stands still. The bound is recomputed in integers.
 3. `Search.settle`: the same with the integer program, until its cut publishes nothing rare. Its exact
-   cost then equals the bound, which here is the solver's, to less than one unit of cost.
+   cost then equals the bound, which here is the solver's, to less than one unit of cost. Programs are
+   dear, so `Search.look_ahead` adds clauses that only the next solution would break.
 
 At any time there is a lower bound on the loss, and from the seed on a valid cut; a time limit returns
 both. Clauses are kept with the support and size of their sets (`ClausePool`): one holds for every
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
-from ..errors import Infeasible, InternalError, TimeLimit, UsageError
+from ..errors import InternalError, TimeLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.hierarchy import Hierarchy
@@ -33,6 +34,7 @@ from ..progress import Watch
 from ..release.recoding import Recoding
 from ..search.clauses import Clause, as_clauses, clause_of_exact, lowest_parents
 from ..search.cut_model import CutModel
+from ..search.feasible import check_enough_records
 from ..search.lifting import lift
 from ..search.signed_clauses import clauses_of_signed
 from .outcome import Objective, Outcome
@@ -45,6 +47,8 @@ FEWEST_JOINING, JOINING_PER_COLUMN = 500, 3
 """How many of their clauses join the LP in one round: the most broken ones."""
 FINER = 10
 """How many times more are asked of a fine cut, of which the most useful are kept."""
+FURTHER = 4
+"""The same of the cut below two solutions of the integer program."""
 HALF, SURE = 0.4999, 0.999
 """Where an LP value counts as 1: just below one half, for halves are frequent; and nearly 1."""
 SIGNED_PER_ROUND = 200
@@ -96,8 +100,8 @@ def anonymize(
         raise UsageError("optimal works on itemsets, not whole records.", "Use method partition.")
     if isinstance(guarantee, Coherence):
         raise UsageError("optimal does not give coherence.", "Use method mm.")
-    if isinstance(guarantee, KmAnonymity) and engine.n_records < guarantee.k:
-        raise Infeasible(f"k={guarantee.k} is more than the number of records.", "Lower k.")
+    if isinstance(guarantee, KmAnonymity):
+        check_enough_records(engine, guarantee.k)
     search = Search(engine, guarantee, cost, watch, pool or ClausePool())
     return search.run(seed=seed)
 
@@ -123,6 +127,7 @@ class Search:
         self.bound = 0
         self.best: NDArray[np.bool_] | None = None
         self.best_cost: int | None = None
+        self.last: NDArray[np.bool_] | None = None
         self.rounds = 0
         self.kept: NodeSets = np.empty((0, 1), dtype=np.int32)
 
@@ -213,6 +218,23 @@ class Search:
                 self.bound = max(self.bound, self.model.exact_cost(generalized))
             elif not self.model.add(self.clauses_against(found)):
                 raise InternalError("the search repeats itself.")
+            elif self.monotone:
+                self.look_ahead(generalized)
+                self.last = generalized
+
+    def look_ahead(self, generalized: NDArray[np.bool_]) -> None:
+        """Add clauses that this solution meets by one label only, and others will break.
+
+        Solutions that follow each other take turns in what they leave open, and integer programs are
+        dear. So the cut below both this and the last one is asked too.
+        """
+        if self.last is None:
+            return
+        found = self.violations(generalized & self.last, FURTHER * self.per_round)
+        if len(found):
+            values = generalized.astype(np.float64)
+            plus = self.lifted(found)
+            self.model.add(self.model.most_violated(plus, values, self.joining, below=1.5))
 
     def violations(self, generalized: NDArray[np.bool_], limit: int) -> Violations:
         """Return what the cut would publish against the guarantee."""

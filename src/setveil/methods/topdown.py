@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine
-from ..errors import Infeasible, UsageError
+from ..errors import UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity
 from ..progress import Watch
 from ..release.recoding import Recoding
+from ..search.feasible import check_enough_records
 from ..search.threats import threats_of_all_cuts
 from ..search.top_down import CutSearch, Taxonomy
 from .outcome import Objective, Outcome
@@ -51,7 +52,8 @@ def anonymize(
     cost
         What a published node costs.
     watch
-        Told about progress; stops the work. Past the time limit the cut in hand is returned.
+        Told about progress; stops the work. Past the time limit the cut in hand is returned;
+        `TimeLimit` while the threats are still being listed.
     max_threats
         `ResourceLimit` where there are more minimal threats than this.
     """
@@ -100,7 +102,9 @@ class _Round:
         watch.check_deadline()
         self.hierarchy = engine.hierarchy
         taxonomy = Taxonomy.above(engine.hierarchy, bottom)
-        threats = threats_of_all_cuts(engine, taxonomy.nodes, k, m, most=max_threats)
+        threats = threats_of_all_cuts(
+            engine, taxonomy.nodes, k, m, most=max_threats, ask=watch.asking(stage)
+        )
         self.n_threats = len(threats)
         self.search = CutSearch(taxonomy, threats, cost, engine.item_counts())
         self.steps = 0
@@ -132,9 +136,6 @@ def _checked(engine: Engine, guarantee: Guarantee, key: str) -> KmAnonymity:
         raise UsageError(
             f"method {key} gives k^m-anonymity, not {guarantee}.", "Choose another method."
         )
-    if engine.n_records < guarantee.k:
-        raise Infeasible(
-            f"k={guarantee.k} exceeds the number of records ({engine.n_records}).", "Lower k."
-        )
+    check_enough_records(engine, guarantee.k)
     # No record holds more labels than there are items.
     return KmAnonymity(guarantee.k, max(1, min(guarantee.m, engine.hierarchy.n_leaves)))

@@ -36,6 +36,7 @@ from ..progress import Watch
 from ..release.recoding import Recoding
 from ..search.clauses import as_clauses, clauses_of_witnesses
 from ..search.cut_model import CutModel, Values
+from ..search.feasible import check_enough_records
 from ..search.lifting import lift
 from ..search.suppression import greedy_hitting_set
 from ..search.witnesses import witnesses
@@ -71,8 +72,7 @@ def anonymize(engine: Engine, guarantee: Guarantee, *, cost: Cost, watch: Watch)
     """
     if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
         raise UsageError("trim reaches k^m-anonymity without negative knowledge.")
-    if engine.n_records < guarantee.k:
-        raise Infeasible(f"k={guarantee.k} is more than the number of records.", "Lower k.")
+    check_enough_records(engine, guarantee.k)
     return Search(engine, guarantee, cost, watch).run()
 
 

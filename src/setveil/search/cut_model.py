@@ -85,6 +85,9 @@ class CutModel:
         self._integral = False
 
     def _make_solver(self) -> highspy.Highs:
+        # Programs for cuts come with good solutions. To look for others at length, and to start again
+        # from the root, takes more time than it saves. With suppression it pays.
+        at_length = self.hierarchy.n_leaves > self.first_node
         solver = highspy.Highs()  # type: ignore[no-untyped-call]
         solver.silent()
         for name, value in (
@@ -93,6 +96,9 @@ class CutModel:
             ("mip_rel_gap", 0.0),
             ("mip_abs_gap", 0.9),
             ("mip_feasibility_tolerance", 1e-7),
+            ("mip_allow_restart", at_length),
+            ("mip_heuristic_run_rins", at_length),
+            ("mip_heuristic_run_rens", at_length),
         ):
             solver.setOptionValue(name, value)
         n = self.n_columns
@@ -147,15 +153,24 @@ class CutModel:
         return len(fresh)
 
     def most_violated(
-        self, plus: NodeSets, values: Values, most: int, minus: NodeSets | None = None
+        self,
+        plus: NodeSets,
+        values: Values,
+        most: int,
+        minus: NodeSets | None = None,
+        *,
+        below: float = 1.0 - MARGIN,
     ) -> list[Clause]:
-        """Return the clauses, of lines of `plus` and `minus`, that the fractional point breaks most."""
+        """Return the clauses, of lines of `plus` and `minus`, that the fractional point breaks most.
+
+        A clause is broken where what it adds up to is `below` this.
+        """
         padded = np.append(values, 0.0)
         reached = padded[np.maximum(plus - self.first_node, -1)].sum(axis=1)
         if minus is not None:
             padded[-1] = 1.0
             reached += (1.0 - padded[np.maximum(minus - self.first_node, -1)]).sum(axis=1)
-        broken = np.flatnonzero(reached < 1.0 - MARGIN)
+        broken = np.flatnonzero(reached < below)
         order = broken[np.argsort(reached[broken], kind="stable")][:most]
         return as_clauses(plus[order], None if minus is None else minus[order])
 

@@ -12,6 +12,12 @@ from ..progress import Watch
 from ..release.recoding import Recoding
 
 
+def check_enough_records(engine: Engine, k: int) -> None:
+    """Raise `Infeasible` where there are fewer records than must look alike."""
+    if engine.n_records < k:
+        raise Infeasible(f"k={k} exceeds the number of records ({engine.n_records}).", "Lower k.")
+
+
 def check_roots(engine: Engine, guarantee: KmAnonymity, watch: Watch) -> None:
     """Raise `Infeasible` where even publishing only the roots breaks the positive guarantee.
 
@@ -20,10 +26,7 @@ def check_roots(engine: Engine, guarantee: KmAnonymity, watch: Watch) -> None:
     """
     watch.tick("checking the roots")
     hierarchy = engine.hierarchy
-    if engine.n_records < guarantee.k:
-        raise Infeasible(
-            f"k={guarantee.k} exceeds the number of records ({engine.n_records}).", "Lower k."
-        )
+    check_enough_records(engine, guarantee.k)
     positive = KmAnonymity(guarantee.k, min(guarantee.m, max(len(hierarchy.roots), 1)))
     roots = Recoding.from_cut(hierarchy, np.array(hierarchy.roots, dtype=np.int32))
     broken = engine.violations(roots, positive, limit=1)

@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.base import Engine, NodeSets, padded
+from ..engines.base import Ask, Engine, NodeSets, padded
 from ..errors import ResourceLimit
 from ..model.hierarchy import Hierarchy
 
@@ -31,12 +31,14 @@ _ASKED_AT_ONCE = 100_000
 class Mining(Protocol):
     """An engine that lists threats by itself."""
 
-    def threats(self, nodes: Ids, k: int, m: int, limit: int) -> NodeSets:
+    def threats(self, nodes: Ids, k: int, m: int, limit: int, ask: Ask | None = None) -> NodeSets:
         """Return what `threats_of_all_cuts` returns; where it is `limit` or more, some of them."""
         ...
 
 
-def threats_of_all_cuts(engine: Engine, nodes: Ids, k: int, m: int, *, most: int) -> NodeSets:
+def threats_of_all_cuts(
+    engine: Engine, nodes: Ids, k: int, m: int, *, most: int, ask: Ask | None = None
+) -> NodeSets:
     """Return the minimal sets of at most `m` of these nodes that 1 to `k` - 1 records hold.
 
     Parameters
@@ -49,11 +51,13 @@ def threats_of_all_cuts(engine: Engine, nodes: Ids, k: int, m: int, *, most: int
         Below how many records a set is a threat, and how many nodes it has at most.
     most
         `ResourceLimit` where there are more threats than this.
+    ask
+        Called now and then; what it raises ends the search.
     """
     if isinstance(engine, Mining):
-        found = engine.threats(nodes, k, m, most + 1)
+        found = engine.threats(nodes, k, m, most + 1, ask)
     else:
-        found = threats_by_levels(engine, nodes, k, m)
+        found = threats_by_levels(engine, nodes, k, m, ask)
     if len(found) > most:
         raise ResourceLimit(
             f"there are more than {most:,} minimal privacy threats of up to {m} labels.",
@@ -63,7 +67,7 @@ def threats_of_all_cuts(engine: Engine, nodes: Ids, k: int, m: int, *, most: int
     return found
 
 
-def threats_by_levels(engine: Engine, nodes: Ids, k: int, m: int) -> NodeSets:
+def threats_by_levels(engine: Engine, nodes: Ids, k: int, m: int, ask: Ask | None = None) -> NodeSets:
     """Find the threats level by level: a set is asked about where all its parts are frequent."""
     hierarchy = engine.hierarchy
     found: list[Nodes] = []
@@ -73,16 +77,18 @@ def threats_by_levels(engine: Engine, nodes: Ids, k: int, m: int) -> NodeSets:
         asked = list(candidates)
         if not asked:
             break
-        supports = _supports(engine, asked, k)
+        supports = _supports(engine, asked, k, ask)
         found += [line for line, held in zip(asked, supports, strict=True) if 0 < held < k]
         frequent = [line for line, held in zip(asked, supports, strict=True) if held >= k]
         candidates = _joined(hierarchy, frequent, size)
     return padded(found, m)
 
 
-def _supports(engine: Engine, sets: list[Nodes], k: int) -> list[int]:
+def _supports(engine: Engine, sets: list[Nodes], k: int, ask: Ask | None) -> list[int]:
     answers: list[int] = []
     for start in range(0, len(sets), _ASKED_AT_ONCE):
+        if ask is not None:
+            ask()
         part = padded(sets[start : start + _ASKED_AT_ONCE])
         answers += engine.supports(part, enough=k).tolist()
     return answers

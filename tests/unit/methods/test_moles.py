@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setveil.errors import Infeasible, ResourceLimit, UsageError
+from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, UsageError
 from setveil.methods import moles
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import Coherence, KAnonymity, KmAnonymity
@@ -156,3 +156,54 @@ def test_wrong_questions_are_refused():
             run(world, guarantee)
     with pytest.raises(ResourceLimit):
         run(world, KmAnonymity(3, 1), max_moles=1)
+
+
+class _Stopping(Watch):
+    """A watch that is told to stop when it has ticked so many times."""
+
+    def __init__(self, last: int) -> None:
+        super().__init__()
+        self.last, self.ticks = last, 0
+
+    def tick(self, stage: str, share: float | None = None) -> None:
+        super().tick(stage, share)
+        self.ticks += 1
+        if self.ticks == self.last:
+            self.cancel()
+
+
+@pytest.mark.parametrize("engine", ["local", "loopback"])
+@pytest.mark.parametrize("guarantee", [KmAnonymity(3, 2), Coherence(50, 3, 2, frozenset("d"))])
+def test_every_look_at_the_watch_can_end_the_run(engine, guarantee):
+    world = world_of(dict.fromkeys("abcd"), [list(pair) for pair in combinations("abcd", 2)] * 2)
+    cost = make_cost("lm", world.hierarchy)
+    for last in range(1, 6):
+        watch = _Stopping(last)
+        with pytest.raises(Cancelled):
+            moles.anonymize(getattr(world, engine)(), guarantee, cost=cost, watch=watch)
+        assert watch.ticks == last
+
+
+class _Late(Watch):
+    """A watch whose time is up after so many ticks of a stage."""
+
+    def __init__(self, stage: str, ticks: int) -> None:
+        super().__init__(time_limit=3600)
+        self.stage, self.ticks = stage, ticks
+
+    def tick(self, stage: str, share: float | None = None) -> None:
+        super().tick(stage, share)
+        self.ticks -= stage == self.stage
+
+    @property
+    def expired(self) -> bool:
+        return self.ticks <= 0
+
+
+@pytest.mark.parametrize("stage", ["mm: single items", "mm: minimal moles", "mm: suppressing"])
+def test_a_time_limit_is_an_error_wherever_it_passes(stage):
+    world = world_of(dict.fromkeys("abcd"), [list(pair) for pair in combinations("abcd", 2)] * 2)
+    cost = make_cost("lm", world.hierarchy)
+    for ticks in (1, 2):
+        with pytest.raises(TimeLimit):
+            moles.anonymize(world.local(), KmAnonymity(3, 2), cost=cost, watch=_Late(stage, ticks))

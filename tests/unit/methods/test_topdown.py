@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import setveil as sv
 from setveil.engines.local import LocalEngine
-from setveil.errors import Infeasible, TimeLimit, UsageError
+from setveil.errors import Cancelled, Infeasible, TimeLimit, UsageError
 from setveil.methods import topdown
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
@@ -140,30 +140,68 @@ def test_other_guarantees_are_refused(method):
 
 
 class _Late(Watch):
-    """A watch whose time is up after so many looks at it."""
+    """A watch whose time is up after so many steps, or ticks that tell no share before the first."""
 
-    def __init__(self, looks: int) -> None:
-        super().__init__()
-        self.looks = looks
+    def __init__(self, *, steps: int = 1, mining: int = 10**9) -> None:
+        super().__init__(time_limit=3600)
+        self.steps, self.mining = steps, mining
+
+    def tick(self, stage: str, share: float | None = None) -> None:
+        super().tick(stage, share)
+        if share is None:
+            self.mining -= 1
+        else:
+            self.steps -= 1
 
     @property
     def expired(self) -> bool:
-        self.looks -= 1
-        return self.looks < 0
+        return self.steps <= 0 or self.mining <= 0
+
+
+def small_world() -> World:
+    parents = {"a1": "A", "a2": "A", "b1": "B", "b2": "B", "A": "T", "B": "T", "T": None}
+    return world_of(parents, [["a1", "b1"], ["a2", "b2"]] * 3)
 
 
 def test_a_time_limit_gives_the_cut_in_hand_or_an_error_before_there_is_one():
-    parents = {"a1": "A", "a2": "A", "b1": "B", "b2": "B", "A": "T", "B": "T", "T": None}
-    world = world_of(parents, [["a1", "b1"], ["a2", "b2"]] * 3)
+    world = small_world()
     cost, goal = make_cost("lm", world.hierarchy), KmAnonymity(2, 2)
     early = topdown.anonymize(world.local(), goal, cost=cost, watch=Watch(time_limit=3600))
     assert early.complete and early.objective.cost == 0
     with pytest.raises(TimeLimit):
         topdown.anonymize(world.local(), goal, cost=cost, watch=Watch(time_limit=1e-9))
-    # The first look is the check before the threats are listed, each further one a step.
-    late = topdown.anonymize(world.local(), goal, cost=cost, watch=_Late(2))
+    late = topdown.anonymize(world.local(), goal, cost=cost, watch=_Late(steps=1))
     assert not late.complete
     assert {world.hierarchy.labels[node] for node in late.recoding.cut().tolist()} == {"A", "B"}
+
+
+@BOTH
+@pytest.mark.parametrize("engine", ["local", "loopback"])
+def test_a_time_limit_is_seen_while_threats_are_listed(method, engine):
+    world = small_world()
+    cost, goal = make_cost("lm", world.hierarchy), KmAnonymity(2, 2)
+    # The first tick is that of the round, the second comes from the mining.
+    with pytest.raises(TimeLimit):
+        method(getattr(world, engine)(), goal, cost=cost, watch=_Late(mining=2))
+
+
+@BOTH
+@pytest.mark.parametrize("engine", ["local", "loopback"])
+def test_a_cancelled_run_stops_while_threats_are_listed(method, engine):
+    world = small_world()
+    told: list[float | None] = []
+
+    def stop_at_the_second(stage: str, share: float | None) -> None:
+        told.append(share)
+        if len(told) == 2:
+            watch.cancel()
+
+    watch = Watch(stop_at_the_second)
+    cost = make_cost("lm", world.hierarchy)
+    with pytest.raises(Cancelled):
+        method(getattr(world, engine)(), KmAnonymity(2, 2), cost=cost, watch=watch)
+    # No step was tried: the third look ended the run within the list of threats.
+    assert told == [None, None]
 
 
 @pytest.mark.parametrize(
