@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import cache, partial
 from random import Random
 from typing import Any
@@ -77,8 +78,19 @@ class Bench:
         return statistics.fmean(measure(buckets) for buckets in self.of(method, point))
 
 
+def false_links(data: Any, buckets: Any, rules: Sequence[Any]) -> Fraction:
+    """Return the mean share of a tuple that buckets link to values which the rules rule out for it."""
+    from setveil.measure.bucket_counts import Reconstruction
+    from setveil.model.rules import impossible_values
+
+    impossible = impossible_values(data, tuple(rules))
+    told = Reconstruction.of(data, buckets)
+    ruled = [value for value in range(impossible.shape[1]) if impossible[:, value].any()]
+    linked = sum(told.numerators(impossible[:, value])[value] for value in ruled)
+    return Fraction(linked, told.denominator * max(1, len(data)))
+
+
 def attacks_on(bench: Bench, point: Point) -> dict[str, Any]:
-    from setveil.measure.bucket_counts import measure_false_links
     from setveil.risk.background import attack_by_rules
     from setveil.risk.definetti import attack_by_learning
 
@@ -90,7 +102,7 @@ def attacks_on(bench: Bench, point: Point) -> dict[str, Any]:
         )
     for method in METHODS:
         row[f"{method} false links %"] = bench.mean(
-            method, point, lambda b: 100 * float(measure_false_links(bench.data, b, rules))
+            method, point, lambda b: 100 * float(false_links(bench.data, b, rules))
         )
     for method in METHODS:
         learned = attack_by_learning(bench.data, bench.of(method, point)[0])

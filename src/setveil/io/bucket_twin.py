@@ -6,30 +6,19 @@ lies beside it; what they say is judged by `setveil.reopen_table`.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
-from .ownership import BUCKETS, CERTIFICATE
-from .private_twin import damaged, read_account, read_object
-
-_LARGEST_CERTIFICATE = 64 << 20
+from .ownership import BUCKETS, told_recoding
+from .private_twin import Twin, read_account, read_object
 
 
 @dataclass(frozen=True)
-class BucketTwin:
-    """What the private files say, not yet judged; `folder` is for messages."""
+class BucketTwin(Twin):
+    """What the private files of a table in buckets say."""
 
-    folder: Path
-    audit: dict[str, Any]
     buckets: dict[str, Any]
-
-    def refusal(self, name: str, what: str) -> DataError:
-        """Return the error for a file of this folder that says what cannot be."""
-        return damaged(self.folder / name, what)
 
 
 def read_bucket_twin(path: str | os.PathLike[str]) -> BucketTwin:
@@ -53,9 +42,4 @@ def read_bucket_twin(path: str | os.PathLike[str]) -> BucketTwin:
 
 def holds_buckets(path: str | os.PathLike[str]) -> bool:
     """Tell whether a folder says of itself that it is a table in buckets; False for anything else."""
-    try:
-        with open(Path(path) / CERTIFICATE, "rb") as file:
-            certificate = json.loads(file.read(_LARGEST_CERTIFICATE))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(certificate, dict) and certificate.get("recoding") == "buckets"
+    return told_recoding(path) == "buckets"

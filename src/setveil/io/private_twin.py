@@ -26,17 +26,23 @@ REMEDY = "Take the release and its private folder from a backup, or anonymize ag
 
 
 @dataclass(frozen=True)
-class PrivateTwin:
-    """What the three private files say, not yet judged; `folder` is for messages."""
+class Twin:
+    """What the private files of a release of any kind say, not yet judged; `folder` is for messages."""
 
     folder: Path
     audit: dict[str, Any]
-    recoding: dict[str, Any]
-    paths: list[tuple[str, ...]]
 
     def refusal(self, name: str, what: str) -> DataError:
         """Return the error for a file of this folder that says what cannot be."""
         return damaged(self.folder / name, what)
+
+
+@dataclass(frozen=True)
+class PrivateTwin(Twin):
+    """What the three private files of a release say."""
+
+    recoding: dict[str, Any]
+    paths: list[tuple[str, ...]]
 
 
 def read_twin(path: str | os.PathLike[str]) -> PrivateTwin:

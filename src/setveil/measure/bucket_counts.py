@@ -7,7 +7,7 @@ numbers over one common denominator.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..model.microdata import Microdata
-from ..model.rules import NegativeRule, impossible_values
 from ..release.bucketing import Bucketing
 
 Counts = NDArray[np.int64]
@@ -97,17 +96,6 @@ class Reconstruction:
         """Return how many of the tuples that meet a condition have one of these values, as told."""
         told = self.numerators(meets)
         return Fraction(sum(told[value] for value in set(values)), self.denominator)
-
-
-def measure_false_links(
-    data: Microdata, bucketing: Bucketing, rules: Sequence[NegativeRule]
-) -> Fraction:
-    """Return the mean share of a tuple that buckets link to values which the rules rule out for it."""
-    impossible = impossible_values(data, tuple(rules))
-    told = Reconstruction.of(data, bucketing)
-    ruled = np.flatnonzero(impossible.any(axis=0)).tolist()
-    linked = sum(told.numerators(impossible[:, value])[value] for value in ruled)
-    return Fraction(linked, told.denominator * max(1, len(data)))
 
 
 def exact_number(name: str, value: object) -> Fraction:

@@ -81,10 +81,6 @@ class Itemsets:
         rows[np.arange(width) < self.size_by_set[:, None]] = self.items
         return rows
 
-    def with_support(self, least: int) -> Itemsets:
-        """Return the sets that at least so many records hold."""
-        return self.take(np.flatnonzero(self.support >= least))
-
     def most_frequent(self, number: int) -> Itemsets:
         """Return the `number` sets with the highest support, that first; ties stay in order."""
         return self.take(np.argsort(-self.support, kind="stable")[:number])

@@ -88,11 +88,6 @@ def shortened(name: str, longest: int = LONGEST_LABEL) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
-def paragraphs(sentences: Iterable[Content]) -> Html:
-    """Return one paragraph a sentence."""
-    return join((element("p", sentence) for sentence in sentences), "\n")
-
-
 def listed(items: Iterable[Content], *, class_: str | None = None) -> Html:
     """Return a list; an empty text where there is nothing in it."""
     entries = [element("li", item) for item in items]

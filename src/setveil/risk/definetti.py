@@ -13,6 +13,13 @@ Differences from the paper
 --------------------------
 Guesses are shares that add up to the bucket's counts, instead of one drawn assignment, so that the
 attack needs no chance and ends at the same place every time.
+
+How long it takes
+-----------------
+Guesses do not go round in circles: from some round on, the shares move by a nearly constant factor less
+in each. The less the buckets tell, the nearer that factor is to 1. On Adult it is 0.74 at l = 3, which
+takes 19 rounds, and 0.96 at l = 6, which takes 92 to 170 by the buckets; at l = 7 up to 348 were seen.
+So many rounds are given where the table is small enough, and `settled` says whether they sufficed.
 """
 
 from __future__ import annotations
@@ -30,8 +37,10 @@ from ..model.microdata import Microdata
 from ..progress import Watch
 from ..release.bucketing import Bucketing
 
-ROUNDS = 100
-"""Rounds after which the attack is stopped where guesses still change."""
+FEWEST_ROUNDS, MOST_ROUNDS = 100, 1000
+"""Between these lie the rounds after which the attack is stopped where guesses still change."""
+MOST_GUESSES = 30_000_000
+"""Beyond the fewest, rounds are given while tuples times rounds stay below this."""
 SWEEPS = 10
 """How often the lines and columns of a bucket's guesses are scaled in a round."""
 LARGEST = 200_000_000
@@ -80,7 +89,7 @@ class DeFinettiAttack:
 
 
 def attack_by_learning(
-    data: Microdata, bucketing: Bucketing, *, rounds: int = ROUNDS, watch: Watch | None = None
+    data: Microdata, bucketing: Bucketing, *, rounds: int | None = None, watch: Watch | None = None
 ) -> DeFinettiAttack:
     """Return how many sensitive values are guessed from the quasi-identifying part and the buckets.
 
@@ -91,11 +100,13 @@ def attack_by_learning(
     data, bucketing
         The table and its buckets.
     rounds
-        The most rounds.
+        The most rounds; by default as many as the size of the table allows.
     watch
         Progress and cancelling.
     """
     watch = watch or Watch()
+    if rounds is None:
+        rounds = min(MOST_ROUNDS, max(FEWEST_ROUNDS, MOST_GUESSES // max(1, len(data))))
     offsets = np.cumsum([0, *(attribute.hierarchy.n_leaves for attribute in data.quasi)])
     if int(offsets[-1]) * len(data.values) > LARGEST:
         raise ResourceLimit(

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from setveil.errors import Cancelled, UsageError
-from setveil.measure.bucket_counts import Reconstruction, measure_false_links
+from setveil.measure.bucket_counts import Reconstruction
 from setveil.measure.bucket_queries import CountQuery, draw_queries, measure_queries
 from setveil.measure.bucket_rules import Interest, frequent_conditions, measure_rules
 from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
-from setveil.model.rules import NegativeRule
 from setveil.progress import Watch
 from setveil.release.bucketing import Bucketing
 
@@ -224,17 +223,6 @@ def test_what_queries_refuse() -> None:
     for columns, selectivity in ((4, "0.5"), (0, "0.5"), (1, "0"), (1, "1.1"), (1, 0.5)):
         with pytest.raises(UsageError):
             draw_queries(data, columns=columns, selectivity=selectivity, random=Random(1))  # type: ignore[arg-type]
-
-
-def test_false_links_are_counted_by_share() -> None:
-    data = Microdata.from_columns({"sex": list("FMM"), "ill": ["ovary", "flu", "flu"]}, "ill")
-    rules = [NegativeRule((("sex", "M"),), "ovary")]
-    one = Bucketing(np.zeros(3, np.int32))
-    # Each of two men is linked to ovary with 1/3.
-    assert measure_false_links(data, one, rules) == Fraction(2, 9)
-    apart = Bucketing(np.array([0, 1, 1], np.int32))
-    assert measure_false_links(data, apart, rules) == 0
-    assert measure_false_links(data, one, ()) == 0
 
 
 def test_long_work_can_be_stopped() -> None:

@@ -138,8 +138,6 @@ def test_a_list_of_sets() -> None:
     assert repr(sets) == "Itemsets(3 sets of up to 2 items)"
     assert sets.as_dict() == {(3,): 7, (5,): 9, (3, 5): 7}
     assert list(sets.most_frequent(2)) == [(5,), (3,)]
-    assert sets.with_support(8).as_dict() == {(5,): 9}
-    assert len(sets.with_support(10)) == 0
     assert list(sets.labelled("zzzbza"))[2] == (("a", "b"), 7)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import sqrt
 from random import Random
 
@@ -19,6 +20,7 @@ from setveil.release.bucketing import Bucketing
 from setveil.risk import definetti
 from setveil.risk.definetti import attack_by_learning
 from tests.oracle.definetti import equal_chances, next_shares
+from tests.papers.test_li_injector import adult
 
 
 def table(random: Random, n: int, values: int, *, told: float) -> Microdata:
@@ -83,6 +85,59 @@ def test_rounds_by_plain_dictionaries(monkeypatch: pytest.MonkeyPatch) -> None:
             shares = next_shares(rows, buckets, values, shares, definetti.SWEEPS)
             flat = [shares[place][value] for place in order for value in sorted(shares[place])]
             assert weights.tolist() == pytest.approx(flat)
+
+
+def moves(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return a list that fills with how much all shares together move from round to round."""
+    last: list[np.ndarray] = []
+    moved: list[float] = []
+
+    def spy(*arrays: np.ndarray) -> int:
+        changed = guess_again(*arrays)
+        moved.extend(float(np.abs(arrays[6] - before).sum()) for before in last)
+        last[:] = [arrays[6].copy()]
+        return changed
+
+    monkeypatch.setattr(definetti, "guess_again", spy)
+    return moved
+
+
+@pytest.mark.parametrize("told", [0.05, 0.15, 0.4])
+def test_shares_move_less_in_every_later_round(told: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(5)
+    data = table(random, 3000, 8, told=told)
+    bucketing = anatomy.anonymize(data, LDiversity(6), random=random, watch=Watch()).bucketing
+    moved = moves(monkeypatch)
+    assert attack_by_learning(data, bucketing).settled
+    late = moved[len(moved) // 2 :]
+    assert all(later < earlier for earlier, later in pairwise(late))
+
+
+def test_adult_at_l_6_needs_many_rounds_but_not_for_going_round_in_circles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = adult()
+    bucketing = anatomy.anonymize(data, LDiversity(6), random=Random(1), watch=Watch()).bucketing
+    assert not attack_by_learning(data, bucketing, rounds=definetti.FEWEST_ROUNDS).settled
+    moved = moves(monkeypatch)
+    attack = attack_by_learning(data, bucketing)
+    assert attack.settled
+    assert attack.rounds > definetti.FEWEST_ROUNDS
+    # After the first few rounds each moves a little less than the one before.
+    assert all(0.8 * earlier < later < earlier for earlier, later in pairwise(moved[10:]))
+    assert 0.95 < moved[-1] / moved[-2] < 0.97
+
+
+def test_large_tables_get_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(5)
+    data = table(random, 3000, 8, told=0.1)
+    bucketing = anatomy.anonymize(data, LDiversity(6), random=random, watch=Watch()).bucketing
+    monkeypatch.setattr(definetti, "FEWEST_ROUNDS", 3)
+    monkeypatch.setattr(definetti, "MOST_GUESSES", 5 * len(data))
+    attack = attack_by_learning(data, bucketing)
+    assert (attack.rounds, attack.settled) == (5, False)
+    monkeypatch.setattr(definetti, "MOST_GUESSES", 1)
+    assert attack_by_learning(data, bucketing).rounds == 3
 
 
 def test_limits() -> None:
