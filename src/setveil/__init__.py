@@ -3,7 +3,7 @@
 A map of the package, lowest layer first; each layer uses only those before it::
 
     errors, progress   what can go wrong; progress, deadlines, cancelling
-    model              what the data are: Transactions, Microdata, Hierarchy, guarantees, costs
+    model              what the data are: Transactions, Microdata, PatternPair, Hierarchy, guarantees
     io                 files and frames in and out; release folders
     release            what comes out: Recoding, Release, certificate
     kernels, engines   compiled loops; where counting runs
@@ -53,11 +53,13 @@ if TYPE_CHECKING:
     from .io.frames import from_frame, to_arrow
     from .io.hierarchies import read_hierarchy
     from .io.microdata import read_microdata
+    from .io.pattern_pairs import read_pattern_pair
     from .io.records import read_records
     from .io.transactions import read_transactions
     from .job import Job
     from .model.guarantees import (
         Coherence,
+        HiddenPatterns,
         KAnonymity,
         KmAnonymity,
         LDiversity,
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Coherence": "model.guarantees",
+    "HiddenPatterns": "model.guarantees",
     "Hierarchy": "model.hierarchy",
     "Job": "job",
     "KAnonymity": "model.guarantees",
@@ -95,6 +98,7 @@ _HOME = {
     "publish": "publishing",
     "read_hierarchy": "io.hierarchies",
     "read_microdata": "io.microdata",
+    "read_pattern_pair": "io.pattern_pairs",
     "read_records": "io.records",
     "read_release": "reopen",
     "read_transactions": "io.transactions",
@@ -103,6 +107,7 @@ _HOME = {
 
 __all__ = [
     "Coherence",
+    "HiddenPatterns",
     "Hierarchy",
     "Job",
     "KAnonymity",
@@ -128,6 +133,7 @@ __all__ = [
     "publish",
     "read_hierarchy",
     "read_microdata",
+    "read_pattern_pair",
     "read_records",
     "read_release",
     "read_transactions",

@@ -1,7 +1,7 @@
 """The verbs anonymize, audit, measure, risk: thin by intent.
 
-The run is `job`'s (of a table in buckets `table_job`'s), the judgement `audit`'s, the folder
-`publishing`'s.
+The run is `job`'s (of a table in buckets `table_job`'s, of two data sets `pair_job`'s), the judgement
+`audit`'s, the folder `publishing`'s.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .model.guarantees import (
     BucketGuarantee,
     Coherence,
     Guarantee,
+    HiddenPatterns,
     KAnonymity,
     KmAnonymity,
     LDiversity,
@@ -29,15 +30,19 @@ from .model.guarantees import (
 from .model.hierarchy import Hierarchy
 from .model.layout import Layout
 from .model.microdata import Microdata
+from .model.pattern_pair import PatternPair
 from .model.transactions import Rows, Transactions
 from .progress import Watch
 from .release.bucket_release import BucketRelease
+from .release.pair_release import PairRelease
 from .release.release import Release
 
 if TYPE_CHECKING:
     from .audit.buckets import BucketFinding
+    from .audit.pair_finding import PairFinding
     from .audit.verdict import Verdict
     from .io.queries import QueryFile
+    from .measure.pair_scores import PairScores
     from .measure.scores import Scores
     from .risk.assessment import Assessment
 
@@ -46,9 +51,11 @@ if TYPE_CHECKING:
 def anonymize(data: Any, guarantee: Guarantee, **options: Any) -> Release: ...
 @overload
 def anonymize(data: Microdata, guarantee: BucketGuarantee, **options: Any) -> BucketRelease: ...
+@overload
+def anonymize(data: PatternPair, guarantee: HiddenPatterns, **options: Any) -> PairRelease: ...
 def anonymize(
     data: Any,
-    guarantee: Guarantee | BucketGuarantee,
+    guarantee: Guarantee | BucketGuarantee | HiddenPatterns,
     *,
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
     method: str | None = None,
@@ -60,14 +67,15 @@ def anonymize(
     watch: Watch | None = None,
     layout: Layout | None = None,
     **options: Any,
-) -> Release | BucketRelease:
+) -> Release | BucketRelease | PairRelease:
     """Return a release of `data` that keeps `guarantee`; nothing is written.
 
     Parameters
     ----------
     data
         Transactions, or any frame that `setveil.from_frame` takes. For `LDiversity` and
-        `MatchingDiversity` a table with a sensitive column, as `setveil.read_microdata` returns it.
+        `MatchingDiversity` a table with a sensitive column, as `setveil.read_microdata` returns it; for
+        `HiddenPatterns` two data sets, as `setveil.read_pattern_pair` returns them.
     guarantee
         What shall be promised, such as ``KmAnonymity(k=5, m=2)``.
     hierarchy
@@ -116,6 +124,23 @@ def anonymize(
             )
         watch = watch or Watch(time_limit=time_limit)
         return anonymize_table(data, guarantee, method_key=method, watch=watch, **options)
+    if isinstance(guarantee, HiddenPatterns):
+        from .pair_job import hide_patterns
+
+        if (
+            cost != "ncp"
+            or unknown != "error"
+            or any(v is not None for v in (hierarchy, weights, layout))
+        ):
+            raise UsageError(
+                "hierarchy, cost, weights, unknown and layout do not fit two data sets.",
+                "Leave them out; hierarchies are given when the data sets are read.",
+                code="option-does-not-fit",
+            )
+        watch = watch or Watch(time_limit=time_limit)
+        return hide_patterns(
+            data, guarantee, method_key=method, watch=watch, threads=threads, **options
+        )
     job = Job(
         guarantee=_guarantee(guarantee),
         method=method,
@@ -189,7 +214,7 @@ def audit(
 @overload
 def audit(
     target: Any, guarantee: Guarantee | None = None, **options: Any
-) -> Verdict | BucketFinding: ...
+) -> Verdict | BucketFinding | PairFinding: ...
 def audit(
     target: Any,
     guarantee: Guarantee | None = None,
@@ -199,13 +224,14 @@ def audit(
     witnesses: int = 0,
     threads: int | None = None,
     **reading: Any,
-) -> Verdict | BucketFinding:
+) -> Verdict | BucketFinding | PairFinding:
     """Return whether published records keep a promise, recounted by code that made none of them.
 
     Parameters
     ----------
     target
-        A `Release`, the path of a release folder or of any data file, `Transactions`, or a frame.
+        What `anonymize` returned, the path of a release folder or of any data file, transactions, or a
+        frame.
     guarantee
         What to check; a release and a release folder say it themselves.
     mode
@@ -229,12 +255,19 @@ def audit(
             raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
         asked = None if guarantee is None else _guarantee(guarantee)
         return audit_folder(path, asked, mode=mode, witnesses=witnesses, threads=threads)
-    if isinstance(target, BucketRelease):
+    if isinstance(target, BucketRelease | PairRelease):
         if guarantee is not None or mode != "exact" or reading or hierarchy is not None:
+            kind = "a table in buckets is" if isinstance(target, BucketRelease) else "two data sets are"
             raise UsageError(
-                "a table in buckets is judged by its own promise.", "Leave the other options out."
+                f"{kind} judged by the promise of the release.", "Leave the other options out."
             )
-        return _audit_table(target)
+        if isinstance(target, PairRelease):
+            from .pair_publishing import audit_unwritten
+
+            return audit_unwritten(target, witnesses=witnesses, threads=threads)
+        from .table_publishing import audit_unwritten as audit_table
+
+        return audit_table(target)
     if isinstance(target, Release):
         transactions, guarantee = target.published, guarantee or target.guarantee
         hierarchy = hierarchy or target.hierarchy
@@ -272,31 +305,14 @@ def audit(
     return verdict.leaving_out(layout.unprotected if layout is not None else ())
 
 
-def _audit_table(release: BucketRelease) -> BucketFinding:
-    """Return the audit's answer about a table in buckets that is not written yet."""
-    from .audit.buckets import PublishedBuckets, audit_buckets
-
-    tables, data = release.tables, release.data
-    rows = list(tables.quasi_rows())
-    names = [attribute.name for attribute in data.quasi]
-    cells: dict[str, Sequence[str]] = {
-        name: [row[place] for row in rows] for place, name in enumerate(names)
-    }
-    counts = [(int(bucket) - 1, value, int(count)) for bucket, value, count in tables.sensitive_rows()]
-    published = PublishedBuckets.of(cells, tables.bucket_of_row.tolist(), counts)
-    paths = {
-        attribute.name: {
-            leaf: attribute.hierarchy.path(leaf)
-            for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
-        }
-        for attribute in data.quasi
-    }
-    rules = [(rule.conditions, rule.value) for rule in release.rules]
-    return audit_buckets(published, release.guarantee, rules=rules, paths=paths)
-
-
 def refuse_buckets(release: object) -> None:
-    """Raise `UsageError` where a verb about sets is asked of a table in buckets, or of no release."""
+    """Raise `UsageError` where a verb about sets is asked of another kind, or of no release."""
+    if isinstance(release, PairRelease):
+        raise UsageError(
+            "this is about one data set of sets, and here are two that hide their differences.",
+            "Ask for `setveil.measure`, or publish them: their private report tells what was hidden.",
+            code="pair",
+        )
     if isinstance(release, BucketRelease):
         raise UsageError(
             "this is about releases of sets, and here is a table in buckets.",
@@ -339,7 +355,7 @@ def risk(
     """
     from .risk.assessment import assess_risk
 
-    if isinstance(target, BucketRelease):
+    if isinstance(target, BucketRelease | PairRelease):
         refuse_buckets(target)
     if isinstance(target, str | os.PathLike):
         from .io.release_data import read_published
@@ -370,6 +386,7 @@ def _leaves_under(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> dict[str, l
     }
 
 
+@overload
 def measure(
     release: Release,
     original: Any = None,
@@ -382,7 +399,24 @@ def measure(
     sanity: Fraction | float | None = None,
     support: Fraction | float | None = None,
     watch: Watch | None = None,
-) -> Scores:
+) -> Scores: ...
+@overload
+def measure(
+    release: PairRelease, *, support: Fraction | float | None = None, watch: Watch | None = None
+) -> PairScores: ...
+def measure(
+    release: Release | PairRelease,
+    original: Any = None,
+    *,
+    measures: str | Iterable[str] | None = None,
+    queries: Iterable[Sequence[str]] | QueryFile | None = None,
+    random_queries: int | None = None,
+    query_size: int | None = None,
+    drawn_from: str | None = None,
+    sanity: Fraction | float | None = None,
+    support: Fraction | float | None = None,
+    watch: Watch | None = None,
+) -> Scores | PairScores:
     """Return what a release lost, for the data holder's eyes: the figures come from the original.
 
     Parameters
@@ -406,7 +440,7 @@ def measure(
         The share of the records below which a true count counts as that much; 0.001 if not given.
     support
         The share of the records that an itemset must be in to be frequent, for the measures that mine;
-        by default each has its own.
+        by default each has its own. Of two data sets it is the only option beside `watch`.
     watch
         Progress listener and cancel switch.
     """
@@ -414,6 +448,17 @@ def measure(
     from .measure.catalogue import score
     from .measure.workload import asked_workload
 
+    if isinstance(release, PairRelease):
+        others = (original, measures, queries, random_queries, query_size, drawn_from, sanity)
+        if any(value is not None for value in others):
+            raise UsageError(
+                "of two data sets the figures are always the same, from the records of the release.",
+                "Leave the options out; only support counts.",
+                code="option-does-not-fit",
+            )
+        from .pair_publishing import scores_of
+
+        return scores_of(release, frequent_support=support, watch=watch)
     refuse_buckets(release)
     pair = BeforeAfter(release.recoding, original_rows(release, original))
     workload = asked_workload(

@@ -14,14 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import DataError, HierarchyError, InternalError, UsageError
-from .model.guarantees import BucketGuarantee, Coherence, Guarantee, LmDiversity
+from .model.guarantees import (
+    BucketGuarantee,
+    Coherence,
+    Guarantee,
+    HiddenPatterns,
+    LmDiversity,
+)
 from .model.layout import FORMATS, Layout
 from .progress import Watch
 from .release.bucket_release import BucketRelease
+from .release.pair_release import PairRelease
 from .release.release import Release
 
 if TYPE_CHECKING:
     from .audit.buckets import BucketFinding
+    from .audit.pair_finding import PairFinding
     from .audit.verdict import Verdict
     from .report.figure import Figure
     from .report.frontier import Sweep
@@ -36,7 +44,7 @@ class Publication:
 
     path: Path
     private: Path
-    verdict: Verdict | BucketFinding
+    verdict: Verdict | BucketFinding | PairFinding
     layout: Layout
     notices: tuple[str, ...] = ()
 
@@ -45,7 +53,7 @@ class Publication:
 
 
 def publish(
-    release: Release | BucketRelease,
+    release: Release | BucketRelease | PairRelease,
     path: StrPath,
     *,
     force: bool = False,
@@ -78,6 +86,10 @@ def publish(
         return publish_table(
             release, path, force=force, format=format, csv_safe=csv_safe, placed=placed
         )
+    if isinstance(release, PairRelease):
+        from .pair_publishing import publish_pair
+
+        return publish_pair(release, path, force=force, format=format, csv_safe=csv_safe, placed=placed)
     from .audit import audit_folder
     from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING, REPORT
     from .io.releases import Staging, check_destination, hierarchy_document, json_document
@@ -99,7 +111,7 @@ def publish(
     published = published_paths(release)
     refuse_labels(published)
     if csv_safe:
-        format_notices += _told_of_formulas(published)
+        format_notices += told_of_formulas(published)
     notices = (*release.notices, *format_notices, *check_destination(path, force=force))
     with Staging(path, force=force) as staging:
         data_file = data_file_name(layout)
@@ -174,7 +186,7 @@ def report(
     from .io.release_data import read_certificate
     from .io.releases import replace_private
     from .model.guarantees import KmAnonymity
-    from .reopen import read_release
+    from .reopen import read_set_release
     from .report.private_page import Extras, private_report
     from .report.risk_part import curve_of_records
     from .risk.curve import BUDGET
@@ -182,10 +194,10 @@ def report(
     if output is not None:
         check_new_file(output, force=force)
     watch = watch or Watch()
-    release = read_release(path, original, watch=watch)
+    release = read_set_release(path, original, watch=watch)
     watch.tick("auditing", None)
     verdict = audit_folder(path)
-    assert isinstance(verdict, Verdict)  # a table in buckets was refused when it was read
+    assert isinstance(verdict, Verdict)  # the other kinds were refused when they were read
     watch.tick("counting who is at risk", None)
     told = release.guarantee
     frontier: list[tuple[Figure, str]] = []
@@ -221,7 +233,7 @@ def _risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | 
     return curve_before(release.rows, release.hierarchy, release.guarantee, budget=budget)
 
 
-def judged(ask: Callable[[], Any], guarantee: Guarantee | BucketGuarantee) -> Any:
+def judged(ask: Callable[[], Any], guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> Any:
     """Return the audit's yes; anything else about our own folder is a bug of ours."""
     try:
         verdict = ask()
@@ -240,7 +252,10 @@ def judged(ask: Callable[[], Any], guarantee: Guarantee | BucketGuarantee) -> An
     return verdict
 
 
-def _promises(audited: Guarantee | BucketGuarantee, asked: Guarantee | BucketGuarantee) -> bool:
+def _promises(
+    audited: Guarantee | BucketGuarantee | HiddenPatterns,
+    asked: Guarantee | BucketGuarantee | HiddenPatterns,
+) -> bool:
     """Tell whether what was audited is what was asked; suppressed sensitive items are not named."""
     if isinstance(audited, LmDiversity) and isinstance(asked, LmDiversity):
         return (audited.l, audited.m) == (asked.l, asked.m) and audited.sensitive <= asked.sensitive
@@ -342,7 +357,7 @@ def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:
             )
 
 
-def _told_of_formulas(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
+def told_of_formulas(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
     """Tell that hierarchy.csv holds labels that a spreadsheet would run; the audit needs them as is."""
     from .io.spelling import is_formula
 

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from .errors import UsageError
-from .model.guarantees import BucketGuarantee, Guarantee, KmAnonymity
+from .model.guarantees import BucketGuarantee, Guarantee, HiddenPatterns, KmAnonymity
 
 OptionValue = int | float | str | bool
 
@@ -115,7 +115,7 @@ class MethodRecord:
         """Return the options given, each checked; unknown ones are refused."""
         return {name: self.option(name).checked(value) for name, value in sorted(given.items())}
 
-    def check_guarantee(self, guarantee: Guarantee | BucketGuarantee) -> None:
+    def check_guarantee(self, guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> None:
         """Raise UsageError where the method does not reach this guarantee."""
         model = model_name(guarantee)
         if model in self.guarantees:
@@ -128,7 +128,7 @@ class MethodRecord:
         )
 
 
-def model_name(guarantee: Guarantee | BucketGuarantee) -> str:
+def model_name(guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> str:
     """Return the name under which records list a guarantee.
 
     >>> model_name(KmAnonymity(5, 2)), model_name(KmAnonymity(5, 2, negative=True))
@@ -148,6 +148,7 @@ _LIU_2010 = (
 _XU_2008 = "Xu, Wang, Fu, Yu: Anonymizing transaction databases for publication (2008)"
 _LI_2008 = "Li, Li: Injector: mining background knowledge for data anonymization (2008)"
 _XIAO_2006 = "Xiao, Tao: Anatomy: simple and effective privacy preservation (2006)"
+_CHENG = "Cheng: Hiding emerging pattern with local recoding generalization"
 _MAX_THREATS = Option(
     "max_threats", int, 50_000_000, "refuse to hold more minimal privacy threats than this", least=1
 )
@@ -373,7 +374,48 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
 )
 """Methods for tables with a sensitive column, which they cut into buckets."""
 
-ALL_METHODS: tuple[MethodRecord, ...] = (*METHODS, *TABLE_METHODS)
+PAIR_METHODS: tuple[MethodRecord, ...] = (
+    MethodRecord(
+        key="hide-patterns",
+        module="setveil.methods.hide_patterns",
+        title="Hiding emerging patterns of two data sets",
+        paper=_CHENG,
+        guarantees=("patterns",),
+        recoding="pair",
+        exact=False,
+        needs_rows=True,
+        idempotent=True,
+        takes_threads=True,
+        needs_hierarchy=False,
+        options=(
+            Option(
+                "frequent_support",
+                float,
+                0.4,
+                "share of the records that makes a set of values frequent, and worth keeping",
+            ),
+            Option(
+                "search",
+                str,
+                "grouped",
+                "how the next step is chosen",
+                allowed=("grouped", "greedy", "annealed"),
+            ),
+            Option("theta_p", float, 0.4, "weight of falling growth against distortion, 0 to 1"),
+            Option(
+                "theta_q", float, 0.8, "weight of frequent sets distorted against lost ones, 0 to 1"
+            ),
+            Option("temperature", float, 10.0, "where annealing starts"),
+            Option("cooling", float, 0.4, "share of the temperature that is left after a round"),
+            Option("restarts", int, 5, "how often annealing is run; the best is kept", least=1),
+            Option("seed", int, 0, "where the chance of annealing starts", least=0),
+            Option("multilevel", bool, False, "sets of categories count as frequent sets too"),
+        ),
+    ),
+)
+"""Methods for two data sets, whose differences they hide."""
+
+ALL_METHODS: tuple[MethodRecord, ...] = (*METHODS, *TABLE_METHODS, *PAIR_METHODS)
 
 DEFAULT_BY_MODEL: Mapping[str, str] = {
     "km": "auto",
@@ -383,6 +425,7 @@ DEFAULT_BY_MODEL: Mapping[str, str] = {
     "coherence": "mm",
     "l": "anatomy",
     "matching": "injector",
+    "patterns": "hide-patterns",
 }
 
 
@@ -403,6 +446,6 @@ def method(key: str) -> MethodRecord:
     )
 
 
-def default_method(guarantee: Guarantee | BucketGuarantee) -> MethodRecord:
+def default_method(guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> MethodRecord:
     """Return the method taken where none is named."""
     return method(DEFAULT_BY_MODEL[model_name(guarantee)])

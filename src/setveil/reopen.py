@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from .api import as_transactions
 from .errors import HierarchyError, UsageError
 from .io.ownership import AUDIT, HIERARCHY, RECODING
+from .io.pair_files import holds_pair
 from .io.private_twin import PrivateTwin, read_twin
 from .io.release_data import read_published
 from .model.costs import COST_NAMES
@@ -35,6 +36,7 @@ from .model.transactions import Transactions, bind
 from .progress import Watch
 from .publishing import StrPath
 from .release.apply import canonical_order, left_empty, published_nodes, published_rows
+from .release.pair_release import PairRelease
 from .release.recoding import Recoding
 from .release.release import ObjectiveValue, Release, Seal
 from .release.sealing import digest_as_read, digest_of_records
@@ -43,8 +45,43 @@ _RATIO = re.compile(r"([0-9]{1,4000})/([0-9]{1,4000})")
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
-def read_release(path: StrPath, original: Any = None, *, watch: Watch | None = None) -> Release:
+def read_release(
+    path: StrPath, original: Any = None, *, watch: Watch | None = None
+) -> Release | PairRelease:
     """Return the release in a folder, with all that its private twin knows.
+
+    Parameters
+    ----------
+    path
+        The public folder; ``<path>.private`` must lie beside it.
+    original
+        The data the release was made from, read with the same options as then; in any order. Of two
+        data sets the private twin holds them: leave it out.
+    watch
+        Progress listener and cancel switch.
+
+    Raises
+    ------
+    FileSystemError
+        If a folder or a file is not there or cannot be read.
+    DataError
+        If what is there is damaged, or the two folders do not belong together.
+    UsageError
+        If `original` is not what the release was made from.
+    """
+    if not holds_pair(path):
+        return read_set_release(path, original, watch=watch)
+    if original is not None:
+        raise UsageError(
+            "the private folder holds the originals of two data sets.", "Leave the original out."
+        )
+    from .reopen_pair import read_pair_release
+
+    return read_pair_release(path, watch=watch)
+
+
+def read_set_release(path: StrPath, original: Any = None, *, watch: Watch | None = None) -> Release:
+    """Return the release of one data set in a folder, with all that its private twin knows.
 
     Parameters
     ----------

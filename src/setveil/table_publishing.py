@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import DataError, ResourceLimit, UsageError
 from .model.layout import Layout
 from .progress import Watch
 from .publishing import Publication, StrPath, check_environment, judged, refuse_labels
 from .release.bucket_release import BucketRelease
+
+if TYPE_CHECKING:
+    from .audit.buckets import BucketFinding
 
 FORMATS = ("buckets", "joined")
 """Two tables joined by the bucket, or one in which each bucket's values are sorted."""
@@ -127,6 +131,29 @@ def publish_table(
         late = staging.commit(placed)
         layout = Layout("joined" if joined else "buckets")
         return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
+
+
+def audit_unwritten(release: BucketRelease) -> BucketFinding:
+    """Return the audit's answer about a table in buckets that is not written yet."""
+    from .audit.buckets import PublishedBuckets, audit_buckets
+
+    tables, data = release.tables, release.data
+    rows = list(tables.quasi_rows())
+    names = [attribute.name for attribute in data.quasi]
+    cells: dict[str, Sequence[str]] = {
+        name: [row[place] for row in rows] for place, name in enumerate(names)
+    }
+    counts = [(int(bucket) - 1, value, int(count)) for bucket, value, count in tables.sensitive_rows()]
+    published = PublishedBuckets.of(cells, tables.bucket_of_row.tolist(), counts)
+    paths = {
+        attribute.name: {
+            leaf: attribute.hierarchy.path(leaf)
+            for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
+        }
+        for attribute in data.quasi
+    }
+    rules = [(rule.conditions, rule.value) for rule in release.rules]
+    return audit_buckets(published, release.guarantee, rules=rules, paths=paths)
 
 
 def _private_page(

@@ -14,10 +14,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from setveil.audit import Published, audit_pair
 from setveil.io.pattern_data import PatternData, read_classes
 from setveil.mining.emerging import EmergingPattern, emerging_patterns
 from setveil.mining.frequent import frequent_itemsets
 from setveil.mining.support import least_count
+from setveil.model.guarantees import HiddenPatterns
 from setveil.model.transactions import Transactions
 from tests.shared_data import shared_data
 
@@ -95,6 +97,18 @@ def test_example_4_1(records: tuple[int, ...], growth: str) -> None:
     left = mined("3", recoded)[frozenset({"MSE", "manager"})]
     assert left.is_jumping
     assert left.more_frequent_in == "never"
+
+
+@pytest.mark.parametrize("records", [(2, 3, 4, 5, 8, 9), (2, 3, 4, 8, 9)])
+def test_example_4_1_is_refused_by_the_audit(records: tuple[int, ...]) -> None:
+    """Published so, the table breaks the promise: (MSE, manager) is 0 % against 20 %."""
+    rows = [("Deg" if place in records else row[0], row[2]) for place, row in enumerate(TABLE_1, 1)]
+    married, never = (Published.from_rows(rows[:4]), Published.from_rows(rows[4:]))
+    finding = audit_pair(married, never, HiddenPatterns(3), witnesses=99)
+    assert not finding.holds
+    left = next(one for one in finding.witnesses if one.labels == ("MSE", "manager"))
+    assert (left.more_frequent_in, left.count, left.count_elsewhere) == (2, 1, 0)
+    assert ("Deg", "manager") not in {one.labels for one in finding.witnesses}
 
 
 @pytest.fixture(scope="module")

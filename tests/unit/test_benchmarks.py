@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from benchmarks.__main__ import main
+from benchmarks.buckets import false_links
 from benchmarks.catalogue import BENCHMARKS, NAMES, benchmark
 from benchmarks.context import Context, WorkerFailed, measured_apart
 from benchmarks.data import FILES, DataAbsent, Source, by_level
@@ -35,13 +38,16 @@ from benchmarks.work.compare import COLUMNS, bars, grid, kept, key, report, row
 from benchmarks.work.figure3 import Loss, claims_table
 from benchmarks.worker import timed
 
+from setveil.model.microdata import Microdata
+from setveil.model.rules import NegativeRule
+from setveil.release.bucketing import Bucketing
 from tests.oracle.itemsets import minimal_rare
 
 QUICK = Context(quick=True)
 
 
 def test_the_names() -> None:
-    assert len(set(NAMES)) == len(NAMES) == 21
+    assert len(set(NAMES)) == len(NAMES) == 23
     assert [entry.name for entry in BENCHMARKS if not entry.by_default] == [
         "pos-large-m",
         "compare",
@@ -71,7 +77,9 @@ def test_each_runs_on_a_tiny_input(name: str, tmp_path: Path) -> None:
         assert root.tag.endswith("svg")
 
 
-@pytest.mark.parametrize("name", ["aa", "optimal", "trim", "pos", "partition", "negative", "diversity"])
+@pytest.mark.parametrize(
+    "name", ["aa", "optimal", "trim", "threats", "pos", "partition", "negative", "diversity"]
+)
 def test_what_is_measured_holds_by_the_audit(name: str) -> None:
     report = benchmark(name).load()(QUICK)
     column = report.tables[0].columns.index("holds")
@@ -93,6 +101,17 @@ def test_a_process_of_its_own_reports_time_memory_and_loss() -> None:
     assert 0 <= found["ncp"] <= 1
     impossible = spec | {"guarantee": {"model": "km", "k": 1000, "m": 2}}
     assert measured_apart(impossible) == {"failed": "Infeasible"}
+
+
+def test_a_process_of_its_own_tells_how_a_time_limit_ended() -> None:
+    spec = {
+        "task": "stopped",
+        "data": Source("small", 200).as_dict(),
+        "guarantee": {"model": "km", "k": 3, "m": 2},
+        "method": "hghs",
+    }
+    assert measured_apart(spec | {"time_limit": 1e-9})["end"] == "TimeLimit"
+    assert measured_apart(spec)["end"] == "a release"
 
 
 def test_the_first_run_is_not_counted() -> None:
@@ -344,3 +363,14 @@ def test_claims_are_counted_where_both_methods_ended() -> None:
     assert said["mhghs is within 1 % of trim"] == "1 of 1"
     assert said["trim loses less than mhghs"] == "1 of 1"
     assert said["aa loses less than mm"] == "0 of 0"
+
+
+def test_false_links_are_counted_by_share() -> None:
+    data = Microdata.from_columns({"sex": list("FMM"), "ill": ["ovary", "flu", "flu"]}, "ill")
+    rules = [NegativeRule((("sex", "M"),), "ovary")]
+    one = Bucketing(np.zeros(3, np.int32))
+    # Each of two men is linked to ovary with 1/3.
+    assert false_links(data, one, rules) == Fraction(2, 9)
+    apart = Bucketing(np.array([0, 1, 1], np.int32))
+    assert false_links(data, apart, rules) == 0
+    assert false_links(data, one, ()) == 0

@@ -6,19 +6,24 @@ works where the methods do not.
 
 - `audit_folder`: read a release folder, check every byte of it, count.
 - `audit_published`: count rows that are already in memory.
+- `audit_pair`: the same for two data sets in which no pattern may be left.
 - `read_release`: the reading and checking alone.
-- `Verdict`: the answer, with the evidence by size.
+- `Verdict`: the answer, with the evidence by size; `PairFinding`, that about two data sets.
 """
 
 from __future__ import annotations
 
 from .check import audit_folder, audit_published
 from .hierarchy import PublishedHierarchy
+from .pair_finding import PairFinding, PatternWitness
+from .patterns import audit_pair
 from .published import Published
 from .reader import ReadRelease, read_release
 from .verdict import SizeFinding, Verdict, Witness
 
 __all__ = [
+    "PairFinding",
+    "PatternWitness",
     "Published",
     "PublishedHierarchy",
     "ReadRelease",
@@ -26,6 +31,7 @@ __all__ = [
     "Verdict",
     "Witness",
     "audit_folder",
+    "audit_pair",
     "audit_published",
     "read_release",
 ]

@@ -9,7 +9,13 @@ from datetime import date
 from typing import Any, TypeVar
 
 from ..errors import UsageError
-from ..model.guarantees import BucketGuarantee, Guarantee, LmDiversity, guarantee_from_dict
+from ..model.guarantees import (
+    BucketGuarantee,
+    Guarantee,
+    HiddenPatterns,
+    LmDiversity,
+    guarantee_from_dict,
+)
 from .spelling import decode, refuse
 
 NAME = "certificate.json"
@@ -45,7 +51,7 @@ NAMES_OF_FORMAT = {
     "table": "data.csv",
 }
 DELIMITED = frozenset({"baskets", "long", "onehot", "table"})
-Promise = TypeVar("Promise", Guarantee, BucketGuarantee)
+Promise = TypeVar("Promise", Guarantee, BucketGuarantee, HiddenPatterns)
 HEX = re.compile(r"[0-9a-f]{64}")
 
 
@@ -150,8 +156,12 @@ def _check_head(plain: Mapping[str, Any]) -> None:
         "method is not a name",
     )
     need(
-        plain["recoding"] in ("global", "local", "buckets"),
-        "recoding must be global, local or buckets",
+        plain["recoding"] in ("global", "local", "buckets", "pair"),
+        "recoding must be global, local, buckets or pair",
+    )
+    need(
+        "report" in plain or plain["recoding"] in ("global", "local"),
+        "certificate must be 2 for buckets and pairs",
     )
     loss = plain["loss"]
     need(isinstance(loss, dict), "loss must be an object")
@@ -219,14 +229,7 @@ def _check_data(data: Any) -> None:
         "data.records must be a number or a band",
     )
     if form in DELIMITED:
-        delimiter = data["delimiter"]
-        need(
-            isinstance(delimiter, str)
-            and len(delimiter) == 1
-            and (delimiter == "\t" or (delimiter.isascii() and delimiter.isprintable()))
-            and delimiter not in '"01',
-            "data.delimiter must be a tab or one printable ASCII character, not a quote, 0 or 1",
-        )
+        need_delimiter(data["delimiter"])
     if form == "table":
         _check_columns(data["columns"])
 
@@ -270,6 +273,28 @@ def need(condition: object, what: str) -> None:
 def need_hash(value: object) -> None:
     """Raise `DataError` unless the value is a SHA-256 in hex digits."""
     need(isinstance(value, str) and HEX.fullmatch(value), "sha256 must be 64 hex digits")
+
+
+def need_delimiter(delimiter: object) -> None:
+    """Raise `DataError` unless the value can part the cells of a file."""
+    need(
+        isinstance(delimiter, str)
+        and len(delimiter) == 1
+        and (delimiter == "\t" or (delimiter.isascii() and delimiter.isprintable()))
+        and delimiter not in '"01',
+        "data.delimiter must be a tab or one printable ASCII character, not a quote, 0 or 1",
+    )
+
+
+def need_names(names: object, where: str) -> None:
+    """Raise `DataError` unless the value is a list of names, at least one, each its own."""
+    need(
+        isinstance(names, list)
+        and names
+        and all(isinstance(name, str) and name for name in names)
+        and len(set(names)) == len(names),
+        f"{where} must be names, each its own",
+    )
 
 
 def need_keys(

@@ -17,6 +17,9 @@ from .hierarchy import check_apart
 from .kanonymity import audit_k
 from .km import audit_km
 from .negative import audit_negative
+from .pair_finding import PairFinding
+from .pair_reader import ReadPair
+from .patterns import audit_pair
 from .published import Published
 from .reader import named_labels, read_release
 from .verdict import Verdict
@@ -100,7 +103,7 @@ def audit_folder(
     witnesses: int = 0,
     threads: int | None = None,
     work_limit: int = WORK_LIMIT,
-) -> Verdict | BucketFinding:
+) -> Verdict | BucketFinding | PairFinding:
     """Read a release folder, check everything in it, and count.
 
     Parameters
@@ -123,6 +126,20 @@ def audit_folder(
             )
         return audit_buckets(
             release.tables, release.guarantee, rules=release.rules, paths=release.paths
+        )
+    if isinstance(release, ReadPair):
+        if guarantee is not None or mode != "exact":
+            raise UsageError(
+                "two data sets are judged by their own promise, and have no other reading.",
+                "Leave the guarantee and the mode out.",
+            )
+        return audit_pair(
+            *release.sides,
+            release.guarantee,
+            paths=release.hierarchy.path_of_label,
+            witnesses=witnesses,
+            threads=threads,
+            work_limit=work_limit,
         )
     if guarantee is not None:
         check_apart(release.hierarchy, named_labels(guarantee))

@@ -87,8 +87,9 @@ def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collect
         if label not in known and not _starts_one(label, known):
             raise _wrong("a label is shown that the release does not publish.", line, "report-label")
     said = set(scan.texts)
-    for file in ("data", "hierarchy"):
-        if certificate[file]["sha256"] not in said:
+    data = certificate["data"]
+    for file, parts in (("data", data.get("parts", [data])), ("hierarchy", [certificate["hierarchy"]])):
+        if not {part["sha256"] for part in parts} <= said:
             raise _wrong(f"the hash of the {file} is not told.", None, "report-content")
     for key in ("promised", "not_promised"):
         for sentence in certificate[key]:

@@ -12,7 +12,7 @@ import hashlib
 import os
 import stat
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from .hierarchy import PublishedHierarchy, check_against, check_apart, read_hier
 from .page import LARGEST as LARGEST_REPORT
 from .page import NAME as REPORT
 from .page import check_report
+from .pair_reader import ReadPair, check_pair_certificate, is_of_pair, pair_files, read_pair
 from .published import Published, shortened
 from .spelling import refuse
 from .words import check_words
@@ -57,7 +58,7 @@ class ReadRelease:
         return tuple(column["name"] for column in columns if column["kind"] == "unprotected")
 
 
-def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets:
+def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets | ReadPair:
     """Read a release folder and check all but the guarantee itself.
 
     Parameters
@@ -81,6 +82,8 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets:
     certificate = read_certificate(_read_file(folder, CERTIFICATE, largest=LARGEST_CERTIFICATE))
     if is_of_buckets(certificate):
         return _read_buckets(folder, certificate, names)
+    if is_of_pair(certificate):
+        return _read_pair(folder, certificate, names)
     guarantee = check_sets(certificate)
     check_words(certificate)
     data_name = certificate["data"]["file"]
@@ -121,17 +124,32 @@ def _read_buckets(folder: Path, certificate: dict[str, Any], names: set[str]) ->
     """Read the folder of a table in buckets."""
     guarantee = check_bucket_certificate(certificate)
     check_words(certificate)
-    hash_of_file = bucket_files(certificate)
+    content_of = _contents(folder, bucket_files(certificate), names)
+    found = read_buckets(certificate, guarantee, content_of)
+    _check_page(folder, certificate, found.labels)
+    return found
+
+
+def _read_pair(folder: Path, certificate: dict[str, Any], names: set[str]) -> ReadPair:
+    """Read the folder of two data sets."""
+    guarantee = check_pair_certificate(certificate)
+    check_words(certificate)
+    content_of = _contents(folder, pair_files(certificate), names)
+    found = read_pair(certificate, guarantee, content_of)
+    _check_page(folder, certificate, found.labels)
+    return found
+
+
+def _contents(folder: Path, hash_of_file: Mapping[str, str], names: set[str]) -> Callable[[str], bytes]:
+    """Return what gives the bytes of a file, its hash checked; no other files may be there."""
     _check_names(names, {CERTIFICATE, REPORT, *hash_of_file})
 
     def content_of(name: str) -> bytes:
         content = _read_file(folder, name, largest=LARGEST_BYTES)
         _need_hash(content, hash_of_file[name], name)
-        return content
+        return unpack(content, name) if name.endswith(".gz") else content
 
-    found = read_buckets(certificate, guarantee, content_of)
-    _check_page(folder, certificate, found.labels)
-    return found
+    return content_of
 
 
 def _check_names(names: set[str], expected: set[str]) -> None:

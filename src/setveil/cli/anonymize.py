@@ -11,6 +11,7 @@ import typer
 
 from ..errors import UsageError
 from . import screen, standing
+from .anonymize_pair import PAIR, anonymize_pair, is_about_two, refuse_alone
 from .anonymize_table import BUCKETS, anonymize_table
 from .flags import GUARANTEE, NOTICES, READING, TABLE, Flag, method_flags, taking
 from .inputs import (
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = (
     "Examples: setveil anonymize baskets.csv --hierarchy products.csv -k 5 -m 2 -o release    "
-    "setveil anonymize patients.csv --quasi zip,age,sex --sensitive disease --l 3 -o release"
+    "setveil anonymize patients.csv --quasi zip,age,sex --sensitive disease --l 3 -o release    "
+    "setveil anonymize before.csv --against after.csv --hierarchy products.csv --growth 5 -o release"
 )
 
 RUN = (
@@ -80,7 +82,7 @@ OUTPUT = (
 )
 
 
-FLAGS = (GUARANTEE, HIERARCHY, RUN, OUTPUT, READING, NOTICES, TABLE, BUCKETS, method_flags())
+FLAGS = (GUARANTEE, HIERARCHY, RUN, OUTPUT, READING, NOTICES, TABLE, BUCKETS, PAIR, method_flags())
 
 
 @taking(*FLAGS)
@@ -91,11 +93,17 @@ def anonymize(
     """Make a release of data that keeps a promise, and prove it on the bytes written.
 
     Records are sets of items. A table with one sensitive column is put into buckets instead, where
-    --quasi names the other columns.
+    --quasi names the other columns. Of two data sets, given by --against or by --class-column, it is
+    hidden what one holds far more often than the other (--growth).
     """
+    every_flag = [flag for group in FLAGS for flag in group]
     if given["quasi"]:
-        anonymize_table(data, given, [flag for group in FLAGS for flag in group])
+        anonymize_table(data, given, every_flag)
         return
+    if is_about_two(given):
+        anonymize_pair(data, given, every_flag)
+        return
+    refuse_alone(given)
     for flag in BUCKETS:
         if given[flag.name] not in (None, []):
             raise UsageError(

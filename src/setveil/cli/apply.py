@@ -12,6 +12,7 @@ from . import screen, standing
 from .anonymize import OUTPUT, as_plain, summary, told
 from .flags import NOTICES, READING, TABLE, Flag, taking
 from .inputs import HIERARCHY, check_inputs
+from .measure_pair import refuse_pair
 from .reading import hierarchy_files, read_data, read_hierarchies, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def apply(
 
     Do not publish the old release beside the new one: their difference is the new records alone.
     """
+    refuse_pair(release, "apply")
     if given["output"] is None:
         raise UsageError("no output is named.", "Give -o FOLDER; -o RELEASE --force replaces it.")
     from ..extend import UNSEEN
@@ -122,10 +124,10 @@ def _joined(
 ) -> tuple[Release, Extension]:
     """Open the release and join the new records to it."""
     from ..extend import apply as join
-    from ..reopen import read_release
+    from ..reopen import read_set_release
 
     original = None if given["original"] is None else read_data(given["original"], given)
-    opened = read_release(release, original, watch=watch)
+    opened = read_set_release(release, original, watch=watch)
     trees = given["hierarchy"] or []
     hierarchy = read_hierarchies(trees, new, given) if trees else None
     return opened, join(opened, new, hierarchy=hierarchy, unseen=given["unseen"], watch=watch)

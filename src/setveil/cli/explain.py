@@ -9,6 +9,7 @@ import typer
 from ..errors import UsageError
 from . import screen
 from .flags import NOTICES, READING, TABLE, Flag, taking, whole
+from .measure_pair import refuse_pair
 from .reading import read_data, refuse_stdin_twice
 
 EXAMPLE = (
@@ -55,6 +56,7 @@ def explain(
     top = TOP if given["top"] is None else whole("top", given["top"])
     if not top:
         raise UsageError("top must be 1 or more.", f"Give for example {TOP}.")
+    refuse_pair(release, "explain")
     if given["original"] is None:
         raise UsageError(
             "the original records are needed.", "Give them: --original DATA.", code="no-original"
@@ -64,11 +66,11 @@ def explain(
     with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
         from ..explain import PERSONAL, explain_all
         from ..progress import Watch
-        from ..reopen import read_release
+        from ..reopen import read_set_release
 
         with screen.progress() as listener:
             watch = Watch(listener=listener)
-            opened = read_release(release, transactions, watch=watch)
+            opened = read_set_release(release, transactions, watch=watch)
             found = explain_all(opened, list(dict.fromkeys(label)), top=top, watch=watch)
     screen.notices(transactions.notices, verbose=given["verbose"])
     screen.result(

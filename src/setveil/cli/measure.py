@@ -11,6 +11,7 @@ import typer
 from ..errors import UsageError
 from . import screen
 from .flags import NOTICES, READING, TABLE, Flag, listed, taking, whole
+from .measure_pair import measure_pair
 from .measure_table import BUCKETS, measure_table, refuse_for_sets
 from .reading import read_data, refuse_stdin_twice
 
@@ -122,18 +123,25 @@ def measure(
     --support, --random-queries and --query-size (columns of a query) count there too, and no --original
     is needed.
 
+    Of two data sets (anonymize --against or --class-column): values raised, frequent sets kept and lost
+    (--support), and the patterns that were there. No --original is needed.
+
     The figures are private: they are about the original records, not about the release alone.
     """
     from ..io.bucket_twin import holds_buckets
+    from ..io.pair_files import holds_pair
 
     if holds_buckets(release):
         measure_table(release, given, [flag for group in FLAGS for flag in group])
         return
     refuse_for_sets(given)
-    asked = _asked(given)
     top = TOP if given["top"] is None else whole("top", given["top"])
     if not top:
         raise UsageError("top must be 1 or more.", f"Give for example {TOP}.")
+    if holds_pair(release):
+        measure_pair(release, given, [flag for group in FLAGS for flag in group], top)
+        return
+    asked = _asked(given)
     _check_files(given)
     if given["queries"] is not None:
         from ..io.queries import read_queries
@@ -143,11 +151,11 @@ def measure(
     with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
         from ..api import measure as measure_release
         from ..progress import Watch
-        from ..reopen import read_release
+        from ..reopen import read_set_release
 
         with screen.progress() as listener:
             watch = Watch(listener=listener)
-            opened = read_release(release, transactions, watch=watch)
+            opened = read_set_release(release, transactions, watch=watch)
             scores = measure_release(opened, watch=watch, **asked)
     screen.notices(transactions.notices, verbose=given["verbose"])
     if scores.queries is not None and given["save_queries"] is not None:
@@ -182,7 +190,7 @@ def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
 
     names = listed(given["measures"])
     measures: Any = ALL if names == [ALL] else names or None
-    support = None if given["support"] is None else _share("support", given["support"])
+    support = None if given["support"] is None else share_of("support", given["support"])
     taken = [found.name for found in chosen(measures, support=support)]
     if given["original"] is None:
         raise UsageError(
@@ -219,12 +227,12 @@ def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
         "measures": measures,
         "support": support,
         "drawn_from": given["drawn_from"],
-        "sanity": None if given["sanity"] is None else _share("sanity", given["sanity"]),
+        "sanity": None if given["sanity"] is None else share_of("sanity", given["sanity"]),
         **numbers,
     }
 
 
-def _share(name: str, text: str) -> Fraction:
+def share_of(name: str, text: str) -> Fraction:
     """Return a share of the records, written as 2% or 0.02."""
     from fractions import Fraction
 

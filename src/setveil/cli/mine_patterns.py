@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import DataError, UsageError
+from ..errors import UsageError
 from . import screen
-from .flags import NOTICES, READING, TABLE_PANEL, Flag, listed, picked, taking, whole
+from .flags import NOTICES, READING, Flag, taking, whole
 from .inputs import THREADS
+from .pattern_inputs import DATA_SETS, check_data_sets, read_data_sets, told_of_sharing
 
 if TYPE_CHECKING:
-    from ..io.pattern_data import PatternData
     from ..mining.emerging import EmergingPatterns
-    from ..model.transactions import Transactions
 
 EXAMPLE = (
     "Examples: setveil mine patterns january.csv --against june.csv --growth 5    "
@@ -30,50 +29,6 @@ PRIVATE = (
 )
 TOP = 20
 
-DATA_SETS = (
-    Flag(
-        "against",
-        str | None,
-        "the second data set, of the same kind as DATA",
-        panel="Data sets",
-        metavar="FILE",
-    ),
-    Flag(
-        "class_column",
-        str | None,
-        "instead of --against: DATA is a table, split in two by the values of this column",
-        panel="Data sets",
-        metavar="COLUMN",
-    ),
-    Flag(
-        "classes",
-        list[str] | None,
-        "with --class-column: the two values to compare, by a comma, or the option twice",
-        panel="Data sets",
-        metavar="A,B",
-    ),
-    Flag(
-        "table",
-        bool,
-        "with --against: both are tables, every cell the item column=value",
-        panel=TABLE_PANEL,
-        default=False,
-    ),
-    Flag(
-        "attributes",
-        list[str] | None,
-        "columns of tables that count, by commas; may be repeated; all but the class if not given",
-        panel=TABLE_PANEL,
-        metavar="COLUMNS",
-    ),
-    Flag(
-        "missing_cells",
-        str | None,
-        "error, suppress, suppress-row, complete-rows (complete in all columns) or category for cells "
-        "without a value",
-        panel=TABLE_PANEL,
-    ),
-)
 OWN = (
     Flag(
         "growth",
@@ -127,7 +82,6 @@ OUTPUT = (
     Flag("force", bool, "with -o: replace an existing file", default=False, panel="Output"),
     Flag("as_json", bool, "print the patterns as JSON", ("--json",), default=False, panel="Output"),
 )
-OF_TABLES = ("delimiter", "encoding", "missing", "normalize", "strict", "max_bytes")
 
 
 @taking(DATA_SETS, OWN, OUTPUT, READING, NOTICES)
@@ -148,7 +102,7 @@ def patterns(
         for name in ("most_items", "threads", "top")
     }
     _check(data, given)
-    pair = _read(data, given)
+    pair = read_data_sets(data, given)
     from ..mining.emerging import emerging_patterns
     from ..progress import Watch
 
@@ -168,12 +122,8 @@ def patterns(
             watch=Watch(listener=listener),
             threads=numbers["threads"],
         )
-    screen.notices([*pair.notices, *_told(pair)], verbose=given["verbose"])
+    screen.notices([*pair.notices, *told_of_sharing(pair)], verbose=given["verbose"])
     _deliver(found, numbers["top"], given)
-
-
-def _is_table(given: Mapping[str, Any]) -> bool:
-    return bool(given["table"] or given["attributes"] or given["class_column"])
 
 
 def _check(data: str, given: Mapping[str, Any]) -> None:
@@ -183,35 +133,13 @@ def _check(data: str, given: Mapping[str, Any]) -> None:
 
     exact_growth(given["growth"])
     read_support(given["min_support"])
-    against, column = given["against"], given["class_column"]
-    if (against is None) == (column is None):
-        raise UsageError(
-            "two data sets are needed." if against is None else "there are too many data sets.",
-            "Give either a second file (--against FILE) or the column that splits one table "
-            "(--class-column COLUMN).",
-            code="not-two-data-sets",
-        )
-    if given["classes"] and column is None:
-        raise UsageError("--classes goes with --class-column.", "Name the column.")
-    if given["missing_cells"] is not None and not _is_table(given):
-        raise UsageError("--missing-cells is for tables.", "Say that these are some: --table.")
-    if _is_table(given):
-        for name in sorted(set(picked(given, READING)) - set(OF_TABLES)):
-            flag = next(flag for flag in READING if flag.name == name)
-            raise UsageError(
-                f"{flag.spelled[0].partition('/')[0]} does not fit a table.",
-                "Leave it out.",
-                code="option-does-not-fit",
-            )
-    files = [name for name in (data, against, given["labels"]) if name]
+    files = check_data_sets(data, given)
     if files.count("-") > 1:
         raise UsageError(
             "standard input (-) is named more than once.",
             "Give files for the others.",
             code="stdin-twice",
         )
-    if data == against:
-        raise UsageError("both data sets are the same file.", "Give another one (--against).")
     if given["force"] and given["output"] is None:
         raise UsageError("--force is for -o FILE.", "Leave it out.")
     if given["output"] is not None:
@@ -219,55 +147,6 @@ def _check(data: str, given: Mapping[str, Any]) -> None:
 
         inputs = [name for name in files if name != "-"]
         check_new_file(given["output"], force=given["force"], inputs=inputs)
-
-
-def _read(data: str, given: Mapping[str, Any]) -> PatternData:
-    """Return the two data sets, read as the flags say."""
-    from ..io.pattern_data import PatternData, read_attribute_tables, read_classes
-
-    reading = picked(given, READING)
-    if "max_bytes" in reading:
-        reading["max_bytes"] = whole("max_bytes", reading["max_bytes"])
-    if _is_table(given):
-        if given["missing_cells"] is not None:
-            reading["missing_cells"] = given["missing_cells"]
-        names = [name for text in given["attributes"] or () for name in listed(text)]
-        reading["attributes"] = names or None
-        if given["class_column"] is None:
-            return read_attribute_tables(data, given["against"], **reading)
-        classes: list[str] | None = given["classes"] or None
-        if classes is not None and len(classes) == 1:
-            classes = listed(classes[0])
-        return read_classes(data, class_column=given["class_column"], classes=classes, **reading)
-    first, second = (_baskets(path, reading) for path in (data, given["against"]))
-    told = tuple(dict.fromkeys((*first.notices, *second.notices)))
-    return PatternData(first, second, (data, given["against"]), told)
-
-
-def _baskets(path: str, reading: Mapping[str, Any]) -> Transactions:
-    """Return the records of a file of sets; where it looks like a table, say how to read one here."""
-    from ..io.transactions import read_transactions
-
-    try:
-        return read_transactions(path, **reading)
-    except DataError as error:
-        if error.problems[0].code != "looks-like-a-table":
-            raise
-        remedy = (
-            "Give --table (every cell is the item column=value), --id and --item (one item a line), or "
-            "--layout baskets if each line really is a set of items."
-        )
-        raise DataError([replace(problem, remedy=remedy) for problem in error.problems]) from None
-
-
-def _told(pair: PatternData) -> list[str]:
-    """Return a warning where the data sets can hardly be compared."""
-    first, second = (set(data.vocabulary.labels) for data in (pair.first, pair.second))
-    if first & second:
-        return []
-    return [
-        "the data sets have no item in common, so every pattern is jumping; are these two of a kind?"
-    ]
 
 
 def _deliver(found: EmergingPatterns, top: int | None, given: Mapping[str, Any]) -> None:

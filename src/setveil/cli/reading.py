@@ -101,6 +101,12 @@ def model_of(given: Mapping[str, Any], method_key: str | None) -> str:
     if any(given.get(name) for name in ("h", "p", "private")):
         return "coherence"
     model = method(method_key).guarantees[0] if method_key is not None else "km"
+    if model == "patterns":
+        raise UsageError(
+            f"the method {method_key!r} is for two data sets.",
+            "Run it by itself: setveil anonymize before.csv --against after.csv --growth 5 -o release.",
+            code="guarantee-method",
+        )
     if model not in MODELS:
         raise UsageError(
             f"the method {method_key!r} is for tables with a sensitive column.",

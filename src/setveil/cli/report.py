@@ -10,6 +10,7 @@ import typer
 from ..errors import UsageError
 from . import screen
 from .flags import NOTICES, READING, TABLE, Flag, taking
+from .measure_pair import refuse_pair
 from .reading import read_data, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def report(
     measures, and what other strengths of the promise would cost. It is personal data.
     """
     original, output = given["original"], given["output"]
+    refuse_pair(release, "report")
     if original is None:
         raise UsageError(
             "the original records are needed.", "Give them: --original DATA.", code="no-original"

@@ -12,6 +12,7 @@ from ..errors import FileSystemError, UsageError
 from . import screen
 from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
 from .inputs import check_picture
+from .measure_pair import refuse_pair
 from .reading import read_data
 from .risk_table import RULES, risk_of_table
 
@@ -95,6 +96,7 @@ def risk(
     if holds_buckets(target):
         risk_of_table(target, given, [flag for group in FLAGS for flag in group])
         return
+    refuse_pair(target, "risk")
     if given["rules"] is not None:
         raise UsageError(
             "--rules is for a table in buckets.", "Leave it out.", code="option-does-not-fit"

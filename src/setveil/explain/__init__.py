@@ -44,7 +44,7 @@ def explain(
     Parameters
     ----------
     release
-        What `setveil.anonymize` or `setveil.reopen.read_release` returned.
+        What `setveil.anonymize` or `setveil.read_release` returned.
     label
         An item or a category; ``column=value`` for a table, or the value alone where one column has it.
     original
@@ -82,12 +82,13 @@ def explain_all(
     watch: Watch | None = None,
 ) -> tuple[Explanation, ...]:
     """Return an explanation of each label; the records are indexed once. Parameters as in `explain`."""
-    from ..api import original_rows
+    from ..api import original_rows, refuse_buckets
     from ..engines.local import LocalEngine
     from ..progress import Watch
     from .cuts import explain_cut
     from .groups import explain_groups
 
+    refuse_buckets(release)
     watch = watch or Watch()
     if isinstance(top, bool) or not isinstance(top, int) or top < 1:
         raise UsageError("top must be a whole number, 1 or more.", "Give for example 5.")

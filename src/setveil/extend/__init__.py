@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..api import as_transactions, audit, refuse_paths
+from ..api import as_transactions, audit, refuse_buckets, refuse_paths
 from ..errors import UsageError
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Transactions
@@ -97,7 +97,7 @@ def apply(
     Parameters
     ----------
     release
-        What `setveil.anonymize` or `setveil.reopen.read_release` returned; its recoding must be global.
+        What `setveil.anonymize` or `setveil.read_release` returned; its recoding must be global.
     data
         The new records: transactions, a table's records, or any frame that `setveil.from_frame` takes.
     hierarchy
@@ -119,6 +119,7 @@ def apply(
     [('alcohol',), ('alcohol', 'milk'), ('alcohol', 'milk'), ('milk',)]
     """
     started = time.monotonic()
+    refuse_buckets(release)
     watch = watch or Watch()
     watch.tick("applying the recoding", None)
     refuse_paths(hierarchy)

@@ -26,6 +26,7 @@ RULES, BUCKETS = "rules.csv", "buckets.json"
 _DOCUMENTS = (CERTIFICATE, HIERARCHY, AUDIT, RECODING, BUCKETS)
 _MOST_FILES = 6
 _DATA_FILE = re.compile(r"data\.(csv|dat|jsonl|parquet)(\.gz)?")
+_PAIR_FILE = re.compile(r"data-[12]\.(csv|dat|jsonl|parquet)(\.gz)?")
 _LARGEST_DOCUMENT = 64 << 20
 
 
@@ -42,6 +43,10 @@ def is_release(folder: Path) -> bool:
         parts = {"quasi.csv", "sensitive.csv"} if data.get("format") == "buckets" else {"data.csv"}
         known = {CERTIFICATE, HIERARCHY, REPORT} | parts | ({RULES} if "rules" in document else set())
         return names == known and tool.get("name") == "setveil"
+    if document.get("recoding") == "pair":
+        parts = _pair_files(data.get("parts"))
+        known = {CERTIFICATE, HIERARCHY, REPORT} | parts
+        return len(parts) == 2 and names == known and tool.get("name") == "setveil"
     # The first version of the certificate knew no report.
     known = {CERTIFICATE, HIERARCHY} | ({REPORT} if "report" in document else set())
     if not known < names or len(names) != len(known) + 1:
@@ -53,6 +58,25 @@ def is_release(folder: Path) -> bool:
         and _DATA_FILE.fullmatch(data_file) is not None
         and data.get("file") == data_file
     )
+
+
+def _pair_files(parts: object) -> set[str]:
+    """Return the names of the two data files that a certificate tells, as far as they can be such."""
+    files = (
+        [part.get("file") for part in parts if isinstance(part, dict)]
+        if isinstance(parts, list)
+        else []
+    )
+    return {name for name in files if isinstance(name, str) and _PAIR_FILE.fullmatch(name)}
+
+
+def told_recoding(folder: str | os.PathLike[str]) -> str | None:
+    """Return the kind of recoding that the certificate in a folder tells; None where there is none."""
+    try:
+        told = _object(Path(folder) / CERTIFICATE).get("recoding")
+    except OSError:
+        return None
+    return told if isinstance(told, str) else None
 
 
 def is_private_twin(folder: Path) -> bool:

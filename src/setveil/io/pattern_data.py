@@ -36,12 +36,18 @@ Path = str | os.PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class PatternData:
-    """Two data sets over the same items, what to call them, and what the reader had to say."""
+    """Two data sets over the same items, what to call them, and what the reader had to say.
+
+    Of tables `columns` are those that count, in order, and `classes` is the column that split one
+    table in two with its two values, where one did.
+    """
 
     first: Transactions
     second: Transactions
     names: tuple[str, str]
     notices: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    classes: tuple[str, tuple[str, str]] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -145,7 +151,8 @@ def read_attribute_tables(
         )
     data = [cells_as_sets(complete_rows(cells, options), options) for cells in (here, there)]
     told = tuple(dict.fromkeys(notice for each in data for notice in each.notices))
-    return PatternData(data[0], data[1], (os.fspath(first), os.fspath(second)), told)
+    names = (os.fspath(first), os.fspath(second))
+    return PatternData(data[0], data[1], names, told, here.names)
 
 
 def _options(
@@ -193,7 +200,9 @@ def _split(
                 file=cells.columns.file,
             )
     names = (f"{class_column}={pair[0]}", f"{class_column}={pair[1]}")
-    return PatternData(parts[0], parts[1], names, data.notices)
+    return PatternData(
+        parts[0], parts[1], names, data.notices, cells.names, (class_column, (pair[0], pair[1]))
+    )
 
 
 def _two_classes(

@@ -103,6 +103,13 @@ def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         guarantee_from_dict(guarantee)
     except UsageError as error:
+        if guarantee.get("model") == "patterns":
+            raise DataError(
+                "holds two data sets, not one.",
+                "Give the folder of a release of one data set.",
+                code="pair",
+                file=shown(folder),
+            ) from None
         if guarantee.get("model") in _BUCKET_MODELS:
             raise DataError(
                 "holds a table in buckets, not records as sets.",

@@ -15,13 +15,13 @@ Definition 3.1.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 
 from ..errors import UsageError
+from ..model.guarantees import exact_growth
 from ..model.transactions import Transactions
 from ..progress import Watch
 from .emerging_findings import EmergingPattern, EmergingPatterns
@@ -30,8 +30,6 @@ from .itemsets import Counts, Itemsets
 from .support import least_count, read_support
 
 __all__ = ["EmergingPattern", "EmergingPatterns", "emerging_patterns", "exact_growth"]
-
-_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?")
 
 
 def emerging_patterns(
@@ -118,26 +116,6 @@ def emerging_patterns(
         "most_items": most_items,
     }
     return _in_order(parts, labels, names, (len(first), len(second)), options)
-
-
-def exact_growth(value: Fraction | int | float | str) -> Fraction:
-    """Return a growth above 1 as a fraction; `UsageError` for anything else.
-
-    >>> exact_growth(5), exact_growth("3.75"), exact_growth("15/4")
-    (Fraction(5, 1), Fraction(15, 4), Fraction(15, 4))
-    """
-    exact: Fraction | None = None
-    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
-        exact = Fraction(value)
-    elif isinstance(value, str | float) and _NUMBER.fullmatch(str(value)):
-        exact = Fraction(str(value))
-    if exact is None or exact <= 1:
-        raise UsageError(
-            f"the growth must be a number above 1 (got {str(value)[:40]!r}).",
-            "Give for example 5: five times as frequent, or 1.5.",
-            code="not-a-growth",
-        )
-    return exact
 
 
 def _in_order(

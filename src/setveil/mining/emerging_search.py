@@ -66,6 +66,8 @@ def grown_sets(
     most_items: int | None,
     watch: Watch,
     threads: int,
+    parent: Ids | None = None,
+    kind: str = "all",
 ) -> tuple[Itemsets, Counts]:
     """Return the sets that are `growth` times as frequent in `up` as in `down`, and their counts there.
 
@@ -85,6 +87,12 @@ def grown_sets(
         The most items of a set; None for any number.
     watch, threads
         As everywhere.
+    parent
+        The parent of each node of a hierarchy whose nodes the items are: a record then also holds what
+        is above its items. None: items count as they stand.
+    kind
+        "all", or "closed" for the sets that no larger one in the same records of `up` stands for; where
+        any set is grown, a closed one is. Not together with `minimal`.
     """
     found = frequent_itemsets(
         up.indptr,
@@ -92,11 +100,13 @@ def grown_sets(
         up.weight_by_row,
         n_items,
         least,
+        kind=kind,
         most_items=most_items,
+        parent=parent,
         threads=threads,
         watch=watch,
     )
-    elsewhere = _counted(found, down, n_items, watch, threads)
+    elsewhere = _counted(found, down, n_items, watch, threads, parent)
     is_grown = elsewhere <= _most_elsewhere(found.support, up.n_records, down.n_records, growth)
     if minimal:
         is_grown &= ~_above_others(found, is_grown, watch)
@@ -104,9 +114,12 @@ def grown_sets(
     return found.take(places), elsewhere[places]
 
 
-def _counted(found: Itemsets, down: Side, n_items: int, watch: Watch, threads: int) -> Counts:
+def _counted(
+    found: Itemsets, down: Side, n_items: int, watch: Watch, threads: int, parent: Ids | None
+) -> Counts:
     """Return in how many records of the other side each set is."""
-    lists = node_lists(down.indptr, down.items, np.full(n_items, -1, dtype=np.int32))
+    above = np.full(n_items, -1, dtype=np.int32) if parent is None else parent
+    lists = node_lists(down.indptr, down.items, above)
     bitmaps = node_bitmaps(*lists, len(down.weight_by_row))
     counts = np.empty(len(found), dtype=np.int64)
     for start in range(0, len(found), AT_ONCE):

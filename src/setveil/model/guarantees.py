@@ -231,6 +231,77 @@ class MatchingDiversity:
         return f"matching {self.l}-diversity"
 
 
+_RATE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|[0-9]{1,18}/[1-9][0-9]{0,9}")
+"""A number of up to nine decimals, and the fraction that it makes."""
+
+
+def exact_growth(value: object) -> Fraction:
+    """Return a growth above 1 as a fraction; `UsageError` for anything else. A float counts as written.
+
+    >>> exact_growth(5), exact_growth("3.75"), exact_growth("15/4")
+    (Fraction(5, 1), Fraction(15, 4), Fraction(15, 4))
+    """
+    exact: Fraction | None = None
+    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+        exact = Fraction(value)
+    elif isinstance(value, str | float) and _RATE.fullmatch(str(value)):
+        exact = Fraction(str(value))
+    if exact is None or exact <= 1:
+        raise UsageError(
+            f"the growth must be a number above 1 (got {str(value)[:40]!r}).",
+            "Give for example 5: five times as frequent, or 1.5.",
+            code="not-a-growth",
+        )
+    return exact
+
+
+@dataclass(frozen=True)
+class HiddenPatterns:
+    """No set of published values is `growth` times as frequent in one of two data sets as in the other.
+
+    Frequencies are shares of the records. Sets count that are in `min_support` of the records where
+    they are more frequent: a share (a Fraction), or with a whole number a count of records. Values
+    count as they stand. With `every_level` a published value also counts for every value above it.
+
+    >>> HiddenPatterns(5)
+    HiddenPatterns(growth=Fraction(5, 1), min_support=Fraction(1, 10), every_level=False)
+    """
+
+    growth: Fraction
+    min_support: Fraction | int = Fraction(1, 10)
+    every_level: bool = False
+    model = "patterns"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "growth", exact_growth(self.growth))
+        if isinstance(self.min_support, Fraction):
+            if not 0 < self.min_support <= 1 or self.min_support.denominator > 10**9:
+                raise UsageError(
+                    f"min_support={str(self.min_support)[:40]} is no share of the records.",
+                    "Give a Fraction above 0 and at most 1, or a whole number of records.",
+                )
+        else:
+            whole_number("min_support", self.min_support, least=1)
+        if not isinstance(self.every_level, bool):
+            raise UsageError("every_level must be true or false.")
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the plain form kept in certificates: a share as text, a count as a number."""
+        share = isinstance(self.min_support, Fraction)
+        plain: dict[str, object] = {
+            "model": self.model,
+            "growth": str(self.growth),
+            "min_support": str(self.min_support) if share else self.min_support,
+        }
+        if self.every_level:
+            plain["every_level"] = True
+        return plain
+
+    def __str__(self) -> str:
+        counted = " at every level" if self.every_level else ""
+        return f"no pattern of growth {self.growth} or more{counted}"
+
+
 Guarantee = KmAnonymity | KAnonymity | LmDiversity | Coherence
 BucketGuarantee = LDiversity | MatchingDiversity
 """Promises about tables cut into buckets; the others are about records as sets."""
@@ -294,6 +365,33 @@ def bucket_guarantee_from_dict(plain: Mapping[str, object]) -> BucketGuarantee:
     if unknown:
         raise UsageError(f"unknown field {str(unknown[0])[:40]!r} in guarantee {model!r}.")
     return kinds[model](whole_number("l", plain.get("l"), least=2))
+
+
+def pair_guarantee_from_dict(plain: Mapping[str, object]) -> HiddenPatterns:
+    """Return the promise about two data sets that `as_dict` described; unknown keys are refused.
+
+    >>> pair_guarantee_from_dict({"model": "patterns", "growth": "5", "min_support": "1/10"})
+    HiddenPatterns(growth=Fraction(5, 1), min_support=Fraction(1, 10), every_level=False)
+    """
+    if plain.get("model") != HiddenPatterns.model:
+        raise UsageError(f"unknown guarantee {str(plain.get('model'))[:40]!r}.", "Known: patterns.")
+    unknown = sorted(set(plain) - {"model", "growth", "min_support", "every_level"})
+    if unknown:
+        raise UsageError(f"unknown field {str(unknown[0])[:40]!r} in guarantee 'patterns'.")
+    support = plain.get("min_support")
+    if isinstance(support, str):
+        if not re.fullmatch(r"[0-9]{1,9}(/[1-9][0-9]{0,9})?", support):
+            raise UsageError("min_support must be a share such as 1/10, or a whole number.")
+        support = Fraction(support)
+    elif isinstance(support, bool) or not isinstance(support, int):
+        raise UsageError("min_support must be a share such as 1/10, or a whole number.")
+    every_level = plain.get("every_level", False)
+    if not isinstance(every_level, bool):
+        raise UsageError("every_level must be true or false.")
+    growth = plain.get("growth")
+    if not isinstance(growth, str):
+        raise UsageError("growth must be a text such as '5' or '15/4'.")
+    return HiddenPatterns(exact_growth(growth), support, every_level)
 
 
 def _labels(fields: Mapping[str, object], name: str) -> frozenset[str]:

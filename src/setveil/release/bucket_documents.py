@@ -7,13 +7,19 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 from .._version import __version__
 from ..model.guarantees import BucketGuarantee, LDiversity
 from .bucket_release import BucketRelease
 from .bucket_tables import bucket_name, count_name
-from .documents import CERTIFICATE_VERSION, PERSONAL, certificate_date, padded_paths
+from .documents import (
+    CERTIFICATE_VERSION,
+    PERSONAL,
+    account_opening,
+    certificate_date,
+    padded_paths,
+)
 from .evidence import STANDARD
 
 DELIMITER = ","
@@ -199,13 +205,7 @@ def private_account(
 ) -> dict[str, object]:
     """Return the holder's own account of the run."""
     return {
-        "personal_data": PERSONAL,
-        "certificate_sha256": certificate_sha256,
-        "tool": {"name": "setveil", "version": __version__},
-        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
-        "guarantee": release.guarantee.as_dict(),
-        "method": release.method,
-        "options": dict(release.options),
+        **account_opening(release.guarantee, release.method, release.options, certificate_sha256, time),
         "records": release.records,
         "buckets": release.bucketing.n_buckets,
         "seconds": release.seconds,

@@ -15,8 +15,10 @@ from fractions import Fraction
 from .._version import __version__
 from ..errors import UsageError
 from ..model.guarantees import (
+    BucketGuarantee,
     Coherence,
     Guarantee,
+    HiddenPatterns,
     KAnonymity,
     KmAnonymity,
     LmDiversity,
@@ -283,6 +285,25 @@ def padded_paths(paths: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [path + (path[-1],) * (width - len(path)) for path in paths]
 
 
+def account_opening(
+    guarantee: Guarantee | BucketGuarantee | HiddenPatterns,
+    method: str,
+    options: Mapping[str, object],
+    certificate_sha256: str,
+    time: datetime,
+) -> dict[str, object]:
+    """Return what every account begins with, whatever kind of release it is of."""
+    return {
+        "personal_data": PERSONAL,
+        "certificate_sha256": certificate_sha256,
+        "tool": {"name": "setveil", "version": __version__},
+        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
+        "guarantee": guarantee.as_dict(),
+        "method": method,
+        "options": dict(options),
+    }
+
+
 def private_audit(
     release: Release,
     *,
@@ -293,13 +314,7 @@ def private_audit(
 ) -> dict[str, object]:
     """Return the holder's own account of the run: exact figures, notices, a sealed input."""
     return {
-        "personal_data": PERSONAL,
-        "certificate_sha256": certificate_sha256,
-        "tool": {"name": "setveil", "version": __version__},
-        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
-        "guarantee": release.guarantee.as_dict(),
-        "method": release.method,
-        "options": dict(release.options),
+        **account_opening(release.guarantee, release.method, release.options, certificate_sha256, time),
         "records": release.records,
         "items": release.items,
         "occurrences": release.occurrences,

@@ -93,6 +93,9 @@ def guarantee_name(plain: Mapping[str, Any]) -> Html:
             return text(f"{plain['l']}-diversity of buckets")
         case "matching":
             return text(f"matching {plain['l']}-diversity")
+        case "patterns":
+            level = " at every level" if plain.get("every_level") else ""
+            return text(f"no pattern of growth {plain['growth']} or more{level}")
     return text(str(plain["model"]))
 
 
@@ -126,7 +129,7 @@ def tile(figure: str, what: str) -> Html:
 def verdict(certificate: Certificate) -> Html:
     """Return what was verified, and by whom."""
     mode = certificate["verdict"]["mode"]
-    if certificate["recoding"] != "buckets":
+    if certificate["recoding"] not in ("buckets", "pair"):
         mode = SUPPORTS[mode]
     return element(
         "div",
@@ -273,7 +276,8 @@ def making(certificate: Certificate) -> Html:
         terms_and_meanings(pairs),
     ]
     if "columns" in data:
-        parts.append(_columns(data["columns"], data.get("sensitive", {}).get("column")))
+        plain = _AS_TOLD.get(certificate["recoding"], "")
+        parts.append(_columns(data["columns"], data.get("sensitive", {}).get("column"), plain))
     parts.append(
         element(
             "p", f"Techniques and model are named in the terms of {terms['standard']}.", class_="small"
@@ -282,7 +286,12 @@ def making(certificate: Certificate) -> Html:
     return section("making", "How it was made", *parts)
 
 
-_RECODINGS = {"global": ", global recoding", "local": ", local recoding", "buckets": ", in buckets"}
+_RECODINGS = {
+    "global": ", global recoding",
+    "local": ", local recoding",
+    "buckets": ", in buckets",
+    "pair": ", local recoding of two data sets",
+}
 MOST_COLUMNS = 40
 _KINDS = {
     "kept": "one value, covered by the promise",
@@ -291,10 +300,13 @@ _KINDS = {
 }
 
 
-def _columns(columns: list[dict[str, str] | str], secret: str | None) -> Html:
+_AS_TOLD = {"buckets": "published as it is", "pair": "one value or a category, covered by the promise"}
+
+
+def _columns(columns: list[dict[str, str] | str], secret: str | None, plain: str) -> Html:
     rows: list[tuple[Content, Content]] = [
-        # Of a table in buckets the names alone are told.
-        (label(column), "published as it is")
+        # Of a table in buckets and of two data sets the names alone are told.
+        (label(column), plain)
         if isinstance(column, str)
         else (label(column["name"]), _KINDS[column["kind"]])
         for column in columns[:MOST_COLUMNS]
@@ -321,10 +333,11 @@ def verification(certificate: Certificate, *, private: bool = False) -> Html:
         if private
         else "Put the folder with these files anywhere "
     )
-    files = [certificate["data"], certificate["hierarchy"]]
+    data = certificate["data"]
+    files = [*data.get("parts", [data]), certificate["hierarchy"]]
     # A table in buckets has more files than these.
     files += [
-        part for part in (files[0].get("sensitive"), certificate.get("rules")) if "file" in (part or ())
+        part for part in (data.get("sensitive"), certificate.get("rules")) if "file" in (part or ())
     ]
     commands = (
         certificate["verify"],

@@ -1,0 +1,140 @@
+"""Two data sets, from flags: two files, or a table that one column splits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DataError, UsageError
+from .flags import READING, TABLE_PANEL, Flag, listed, picked, whole
+
+if TYPE_CHECKING:
+    from ..io.pattern_data import PatternData
+    from ..model.transactions import Transactions
+
+DATA_SETS = (
+    Flag(
+        "against",
+        str | None,
+        "the second data set, of the same kind as DATA",
+        panel="Data sets",
+        metavar="FILE",
+    ),
+    Flag(
+        "class_column",
+        str | None,
+        "instead of --against: DATA is a table, split in two by the values of this column",
+        panel="Data sets",
+        metavar="COLUMN",
+    ),
+    Flag(
+        "classes",
+        list[str] | None,
+        "with --class-column: the two values to compare, by a comma, or the option twice",
+        panel="Data sets",
+        metavar="A,B",
+    ),
+    Flag(
+        "table",
+        bool,
+        "with --against: both are tables, every cell the item column=value",
+        panel=TABLE_PANEL,
+        default=False,
+    ),
+    Flag(
+        "attributes",
+        list[str] | None,
+        "columns of tables that count, by commas; may be repeated; all but the class if not given",
+        panel=TABLE_PANEL,
+        metavar="COLUMNS",
+    ),
+    Flag(
+        "missing_cells",
+        str | None,
+        "error, suppress, suppress-row, complete-rows (complete in all columns) or category for cells "
+        "without a value",
+        panel=TABLE_PANEL,
+    ),
+)
+OF_TABLES = ("delimiter", "encoding", "missing", "normalize", "strict", "max_bytes")
+NOTHING_SHARED = (
+    "the data sets have no item in common, so every pattern is jumping; are these two of a kind?"
+)
+
+
+def is_table(given: Mapping[str, Any]) -> bool:
+    """Tell whether the data sets are tables."""
+    return bool(given["table"] or given["attributes"] or given["class_column"])
+
+
+def check_data_sets(data: str, given: Mapping[str, Any]) -> list[str]:
+    """Refuse what does not go together, before anything is read; return the files, without - ."""
+    against, column = given["against"], given["class_column"]
+    if (against is None) == (column is None):
+        raise UsageError(
+            "two data sets are needed." if against is None else "there are too many data sets.",
+            "Give either a second file (--against FILE) or the column that splits one table "
+            "(--class-column COLUMN).",
+            code="not-two-data-sets",
+        )
+    if given["classes"] and column is None:
+        raise UsageError("--classes goes with --class-column.", "Name the column.")
+    if given["missing_cells"] is not None and not is_table(given):
+        raise UsageError("--missing-cells is for tables.", "Say that these are some: --table.")
+    if is_table(given):
+        for name in sorted(set(picked(given, READING)) - set(OF_TABLES)):
+            flag = next(flag for flag in READING if flag.name == name)
+            raise UsageError(
+                f"{flag.spelled[0].partition('/')[0]} does not fit a table.",
+                "Leave it out.",
+                code="option-does-not-fit",
+            )
+    if data == against and data != "-":
+        raise UsageError("both data sets are the same file.", "Give another one (--against).")
+    return [name for name in (data, against, given["labels"]) if name]
+
+
+def read_data_sets(data: str, given: Mapping[str, Any]) -> PatternData:
+    """Return the two data sets, read as the flags say."""
+    from ..io.pattern_data import PatternData, read_attribute_tables, read_classes
+
+    reading = picked(given, READING)
+    if "max_bytes" in reading:
+        reading["max_bytes"] = whole("max_bytes", reading["max_bytes"])
+    if is_table(given):
+        if given["missing_cells"] is not None:
+            reading["missing_cells"] = given["missing_cells"]
+        names = [name for text in given["attributes"] or () for name in listed(text)]
+        reading["attributes"] = names or None
+        if given["class_column"] is None:
+            return read_attribute_tables(data, given["against"], **reading)
+        classes: list[str] | None = given["classes"] or None
+        if classes is not None and len(classes) == 1:
+            classes = listed(classes[0])
+        return read_classes(data, class_column=given["class_column"], classes=classes, **reading)
+    first, second = (_baskets(path, reading) for path in (data, given["against"]))
+    told = tuple(dict.fromkeys((*first.notices, *second.notices)))
+    return PatternData(first, second, (data, given["against"]), told)
+
+
+def _baskets(path: str, reading: Mapping[str, Any]) -> Transactions:
+    """Return the records of a file of sets; where it looks like a table, say how to read one here."""
+    from ..io.transactions import read_transactions
+
+    try:
+        return read_transactions(path, **reading)
+    except DataError as error:
+        if error.problems[0].code != "looks-like-a-table":
+            raise
+        remedy = (
+            "Give --table (every cell is the item column=value), --id and --item (one item a line), or "
+            "--layout baskets if each line really is a set of items."
+        )
+        raise DataError([replace(problem, remedy=remedy) for problem in error.problems]) from None
+
+
+def told_of_sharing(pair: PatternData) -> list[str]:
+    """Return a warning where the data sets can hardly be compared."""
+    first, second = (set(data.vocabulary.labels) for data in (pair.first, pair.second))
+    return [] if first & second else [NOTHING_SHARED]

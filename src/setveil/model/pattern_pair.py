@@ -1,0 +1,182 @@
+"""Two data sets over one hierarchy, to be compared: sets of items, or tables of nominal attributes.
+
+A table has one tree a column, its labels ``column=value``, and a row holds at most one value of each.
+Sets have one hierarchy of items. Either way a row is a set of leaves, and nothing below has to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import HierarchyError, Problem, UsageError
+from .hierarchy import Hierarchy
+from .layout import Layout
+from .microdata import ROOT
+from .transactions import Rows, Transactions
+
+
+@dataclass(frozen=True, eq=False)
+class PatternPair:
+    """Two data sets bound to one hierarchy; all values that occur are leaves of it.
+
+    `columns` are those of the tables, in order, and empty for sets of items. `names` are for the
+    holder. `classes` is the column that split one table in two and its two values, where one did.
+    `layout` is how the data came, where that is known.
+
+    >>> tree = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> pair = PatternPair.of_sets(
+    ...     Transactions.from_rows([["ale"], ["ale", "tea"]]), Transactions.from_rows([["tea"]]), tree
+    ... )
+    >>> pair
+    PatternPair('first' with 2 records, 'second' with 1)
+    """
+
+    hierarchy: Hierarchy
+    sides: tuple[Rows, Rows]
+    columns: tuple[str, ...] = ()
+    names: tuple[str, str] = ("first", "second")
+    classes: tuple[str, tuple[str, str]] | None = None
+    layout: Layout | None = None
+    notices: tuple[str, ...] = ()
+
+    @classmethod
+    def of_sets(
+        cls,
+        first: Transactions,
+        second: Transactions,
+        hierarchy: Hierarchy | None = None,
+        *,
+        names: tuple[str, str] = ("first", "second"),
+        notices: tuple[str, ...] = (),
+    ) -> PatternPair:
+        """Return two data sets of items under one hierarchy; without one, all items have one root."""
+        if hierarchy is None:
+            labels = (*first.vocabulary.labels, *second.vocabulary.labels)
+            hierarchy = _flat(labels, _root_beside(labels))
+        if len(hierarchy.roots) > 1:
+            raise HierarchyError(
+                "the hierarchy has several roots.",
+                "Put one above them (--add-root): patterns are hidden by going up as far as need be.",
+            )
+        _refuse_unfit(first, second, hierarchy)
+        sides = (_bound(first, hierarchy), _bound(second, hierarchy))
+        return cls(hierarchy, sides, (), names, None, first.layout, notices)
+
+    @classmethod
+    def of_tables(
+        cls,
+        first: Transactions,
+        second: Transactions,
+        columns: Sequence[str],
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        *,
+        names: tuple[str, str] = ("first", "second"),
+        classes: tuple[str, tuple[str, str]] | None = None,
+        notices: tuple[str, ...] = (),
+    ) -> PatternPair:
+        """Return two tables whose cells are the items ``column=value``.
+
+        `hierarchies` are those of some columns, over values alone; the others get a root above all.
+        """
+        given = dict(hierarchies or {})
+        for name in given:
+            if name not in columns:
+                raise UsageError(
+                    f"there is no column {name[:40]!r} for a hierarchy.", "Check the name."
+                )
+        parent_of_label: dict[str, str | None] = {}
+        column_of_label = {
+            label: column_of(label, columns)
+            for label in (*first.vocabulary.labels, *second.vocabulary.labels)
+        }
+        for name in columns:
+            labels = [label for label, column in column_of_label.items() if column == name]
+            values = [label[len(name) + 1 :] for label in labels]
+            tree = given.get(name) or _flat(values, _root_beside(values))
+            if len(tree.roots) > 1:
+                raise HierarchyError(
+                    f"the hierarchy of the column {name[:40]!r} has several roots.",
+                    "Put one above them (--add-root).",
+                )
+            for label, above in tree.parents_by_label().items():
+                parent_of_label[f"{name}={label}"] = None if above is None else f"{name}={above}"
+        private = any(tree.private for tree in given.values())
+        forest = Hierarchy.from_parents(parent_of_label, private=private)
+        _refuse_unfit(first, second, forest, columns)
+        sides = (_bound(first, forest), _bound(second, forest))
+        return cls(forest, sides, tuple(columns), names, classes, Layout("table"), notices)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether rows are those of tables."""
+        return bool(self.columns)
+
+    @property
+    def records(self) -> tuple[int, int]:
+        """How many records either side has."""
+        return len(self.sides[0]), len(self.sides[1])
+
+    def __repr__(self) -> str:
+        here, there = self.records
+        return f"PatternPair({self.names[0]!r} with {here:,} records, {self.names[1]!r} with {there:,})"
+
+
+def column_of(label: str, columns: Sequence[str]) -> str:
+    """Return the column of a label ``column=value``; a column's name may itself hold ``=``."""
+    fitting = [name for name in columns if label.startswith(f"{name}=")]
+    if not fitting:
+        raise UsageError(f"the item {label[:40]!r} belongs to no column.", "Name the columns.")
+    return max(fitting, key=len)
+
+
+def _refuse_unfit(
+    first: Transactions, second: Transactions, hierarchy: Hierarchy, columns: Sequence[str] = ()
+) -> None:
+    """Raise `HierarchyError` for values that are no leaves, each with its file and line."""
+    problems: dict[str, Problem] = {}
+    for data in (first, second):
+        for item in np.unique(data.items).tolist():
+            label = data.vocabulary.labels[item]
+            node = hierarchy.node_of_label.get(label)
+            if label in problems or (node is not None and node < hierarchy.n_leaves):
+                continue
+            name, column = f"the item {label[:40]!r}", ""
+            if columns:
+                column = column_of(label, columns)
+                value = label[len(column) + 1 :]
+                name = f"the value {value[:40]!r} of the column {column[:40]!r}"
+            its = "its hierarchy" if columns else "the hierarchy"
+            what, code, remedy = f"{name} is not in {its}.", "unknown-item", "Add it."
+            if node is not None:
+                what, code = f"{name} is a category of {its}.", "item-is-category"
+                remedy = "Add a leaf such as '… (unspecified)' below it, and use that in the data."
+            problems[label] = Problem(code, what, remedy, data.source, data.first_line_of(label))
+    if problems:
+        raise HierarchyError(list(problems.values()))
+
+
+def _bound(data: Transactions, hierarchy: Hierarchy) -> Rows:
+    """Return the records by the leaves of the hierarchy, which is kept whole.
+
+    Distances count all leaves under a category, also those of values that do not occur.
+    """
+    labels = data.vocabulary.labels
+    leaf_of_item = np.array([hierarchy.node_of_label.get(label, -1) for label in labels] or [-1])
+    leaves = leaf_of_item[data.items].astype(np.int32)
+    record = np.repeat(np.arange(len(data), dtype=np.int64), data.length_by_record)
+    return Rows(data.indptr, leaves[np.lexsort((leaves, record))])
+
+
+def _flat(labels: Sequence[str], root: str) -> Hierarchy:
+    return Hierarchy.from_parents({root: None} | dict.fromkeys(labels, root))
+
+
+def _root_beside(labels: Sequence[str]) -> str:
+    """Return a name for a root that no value has."""
+    root, taken = ROOT, set(labels)
+    while root in taken:
+        root += ROOT
+    return root

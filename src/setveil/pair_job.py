@@ -1,0 +1,125 @@
+"""One run on two data sets: their patterns hidden, nothing written yet."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from typing import Any
+
+import numpy as np
+
+from .errors import UsageError
+from .model.guarantees import HiddenPatterns
+from .model.pattern_pair import PatternPair
+from .progress import Watch
+from .registry import default_method, method
+from .release.apply import canonical_order
+from .release.pair_release import PairRelease
+from .release.release import Seal
+from .release.sealing import as_labels
+
+FLAT = (
+    "nothing stands between values and their root, so a value is published as it is or as {root!r}: a "
+    "hierarchy would keep more."
+)
+ENDED = "the time limit ended the search: the promise is kept, at a larger loss than need be."
+
+
+def hide_patterns(
+    pair: PatternPair,
+    guarantee: HiddenPatterns,
+    *,
+    method_key: str | None = None,
+    watch: Watch | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> PairRelease:
+    """Return a release of two data sets in which no pattern is left; nothing is written.
+
+    Parameters
+    ----------
+    pair
+        The data sets, as `setveil.read_pattern_pair` returns them.
+    guarantee
+        ``HiddenPatterns(growth)``.
+    method_key
+        "hide-patterns", the only one so far.
+    watch
+        Progress, deadline and cancelling.
+    threads
+        How many threads count; all by default.
+    options
+        The method's own options.
+
+    >>> from setveil.model.hierarchy import Hierarchy
+    >>> from setveil.model.transactions import Transactions
+    >>> drinks = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> before = Transactions.from_rows([["ale"], ["ale"], ["tea"]])
+    >>> after = Transactions.from_rows([["tea"], ["tea"], ["tea"]])
+    >>> release = hide_patterns(PatternPair.of_sets(before, after, drinks), HiddenPatterns(2))
+    >>> [list(side.rows()) for side in release.published.sides]
+    [[('drink',), ('drink',), ('drink',)], [('drink',), ('drink',), ('drink',)]]
+    """
+    started = time.monotonic()
+    if not isinstance(pair, PatternPair):
+        raise UsageError(
+            f"{guarantee} is about two data sets.",
+            "Read them first: setveil.read_pattern_pair(first, second), or with class_column=... where "
+            "one table holds both.",
+        )
+    record = default_method(guarantee) if method_key is None else method(method_key)
+    record.check_guarantee(guarantee)
+    checked = record.checked_options(options)
+    for name, records in zip(pair.names, pair.records, strict=True):
+        if not records:
+            raise UsageError(
+                f"the data set {name[:40]!r} has no records.", "Give some.", code="no-records"
+            )
+    outcome = record.load()(pair, guarantee, watch=watch or Watch(), threads=threads, **checked)
+    return PairRelease(
+        pair=pair,
+        recoding=outcome.recoding,
+        guarantee=guarantee,
+        method=record.key,
+        options=checked,
+        figures=outcome.figures,
+        seconds=round(time.monotonic() - started, 6),
+        complete=outcome.complete,
+        notices=(*pair.notices, *_told_of_flat(pair), *(() if outcome.complete else (ENDED,))),
+        seal=seal_of_pair(pair),
+    )
+
+
+def _told_of_flat(pair: PatternPair) -> tuple[str, ...]:
+    """Return a notice where no value has anything above it but a root."""
+    tree = pair.hierarchy
+    if tree.height > 1 or not tree.n_leaves or tree.n_leaves == len(tree):
+        return ()
+    root = tree.labels[tree.roots[0]]
+    return (FLAT.format(root="*" if pair.is_table else root),)
+
+
+def seal_of_pair(pair: PatternPair, key: bytes | None = None) -> Seal:
+    """Return a keyed hash of the original records of both sides, whatever their order.
+
+    Parameters
+    ----------
+    pair
+        The data.
+    key
+        Another key than a fresh random one, to compare with a seal that was made under it.
+    """
+    key = secrets.token_bytes(32) if key is None else key
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+    labels = sorted(pair.hierarchy.labels[: pair.hierarchy.n_leaves])
+    digest.update(json.dumps([list(pair.columns), labels], ensure_ascii=False).encode())
+    for rows in pair.sides:
+        records = as_labels(rows, pair.hierarchy)
+        records = records.take(canonical_order(records))
+        digest.update(np.int64(len(records)).astype("<i8").tobytes())
+        digest.update(records.indptr.astype("<i8").tobytes())
+        digest.update(records.items.astype("<i4").tobytes())
+    return Seal(key.hex(), digest.hexdigest())

@@ -1,0 +1,271 @@
+"""The documents of two data sets as plain values: certificate, hierarchy, private account.
+
+The public ones are made from the published rows, the guarantee, the names of columns and classes and
+the method's name alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from itertools import pairwise
+
+from .._version import __version__
+from ..model.guarantees import HiddenPatterns
+from ..model.layout import Layout
+from .documents import CERTIFICATE_VERSION, DELIMITED, PERSONAL, certificate_date, padded_paths
+from .evidence import STANDARD
+from .pair_release import PairRelease
+
+
+def told_support(support: Fraction | int) -> str:
+    """Return the least support in words, a share in percent where that is whole.
+
+    >>> told_support(Fraction(1, 10)), told_support(Fraction(1, 3))
+    ('at least 10 % of the records', 'at least 1/3 of the records')
+    >>> told_support(Fraction(1)), told_support(50)
+    ('all records', 'at least 50 records')
+    """
+    if isinstance(support, int):
+        return f"at least {support} record{'' if support == 1 else 's'}"
+    if support == 1:
+        return "all records"
+    percent = support * 100
+    share = f"{percent} %" if percent.denominator == 1 else f"{support}"
+    return f"at least {share} of the records"
+
+
+def promised(guarantee: HiddenPatterns) -> list[str]:
+    """Return what the guarantee promises, in plain words."""
+    support = told_support(guarantee.min_support)
+    level = (
+        "A value also counts for every category above it."
+        if guarantee.every_level
+        else "Values count as they stand in the files."
+    )
+    return [
+        f"Whatever set of published values is in {support} of one data set, its share of the records "
+        f"there is less than {guarantee.growth} times its share of the records of the other. {level}",
+        f"Whoever compares the two data sets finds no emerging pattern of growth {guarantee.growth} or "
+        f"more that is in {support} of either.",
+    ]
+
+
+def not_promised(guarantee: HiddenPatterns, *, classes: bool = False) -> list[str]:
+    """Return what the guarantee leaves open, in plain words.
+
+    Parameters
+    ----------
+    guarantee
+        What is promised.
+    classes
+        Whether a column of classes told the data sets apart.
+    """
+    sentences = [
+        "Nothing about single people: a record may be the only one that fits what is known, in either "
+        "data set.",
+        "Nothing about rare sets of values, below the minimum support, nor about smaller differences "
+        "than the growth named.",
+    ]
+    if not guarantee.every_level:
+        sentences.append(
+            "Nothing against reading a value as every category above it: a pattern may show once "
+            "values are raised to the same level."
+        )
+    if classes:
+        sentences.append(
+            "Nothing about the class: which of the two classes a record belongs to is told by its file."
+        )
+    return [
+        *sentences,
+        "Nothing against someone who knows original records, or how values were spread in them.",
+        "Nothing against linking several releases of the same or overlapping people.",
+        "Nothing against reasoning about the method: a value was raised because it had to be.",
+        "Nothing about membership: that a person is in the data, and in which data set, may be learnt.",
+    ]
+
+
+def terms(guarantee: HiddenPatterns) -> dict[str, object]:
+    """Return the techniques in the terms of ISO/IEC 20889; it knows no model for this promise."""
+    return {
+        "standard": STANDARD,
+        "techniques": [
+            "Local generalization (local recoding): a value is published as itself or as a category "
+            "above it, not always the same in every record.",
+            "Suppression at the level of attributes (masking): the ids of records and columns that "
+            "were not declared are not published.",
+        ],
+        "privacy_model": "None of the formal privacy measurement models: what is hidden are emerging "
+        f"patterns of two data sets, of growth {guarantee.growth} or more in "
+        f"{told_support(guarantee.min_support)}.",
+        "truthfulness": "Data truthfulness at the record level is kept: what a published record says "
+        "is true of its original, in fewer words.",
+    }
+
+
+def evidence(guarantee: HiddenPatterns) -> dict[str, dict[str, list[str]]]:
+    """Return, for singling out, linkability and inference, what is shown and what is not."""
+    return {
+        "singling_out": {
+            "shown": [],
+            "not_shown": ["A record may be the only one that fits what somebody knows."],
+        },
+        "linkability": {
+            "shown": [],
+            "not_shown": [
+                "A record of other data may fit a single one here.",
+                "Several releases of the same or overlapping people can be linked.",
+            ],
+        },
+        "inference": {
+            "shown": [
+                f"No set of published values in {told_support(guarantee.min_support)} is "
+                f"{guarantee.growth} times as frequent in one data set as in the other, so none of "
+                "them tells the two apart by that much."
+            ],
+            "not_shown": [
+                "Rarer sets of values, and smaller differences, may tell the data sets apart.",
+                "How values go together inside a data set is learnt, and applies to others too.",
+            ],
+        },
+    }
+
+
+def certificate(
+    release: PairRelease,
+    layout: Layout,
+    *,
+    data_files: Sequence[str],
+    file_hashes: Mapping[str, str],
+    source_date_epoch: str | None = None,
+) -> dict[str, object]:
+    """Return the public certificate; it lacks the report, which is made from it.
+
+    Parameters
+    ----------
+    release
+        What is published.
+    layout
+        How the two data files lie.
+    data_files
+        Their names.
+    file_hashes
+        The SHA-256 of each file, by its name.
+    source_date_epoch
+        The date to tell, if any.
+    """
+    pair = release.pair
+    data: dict[str, object] = {
+        "format": layout.format,
+        "parts": [
+            {"file": name, "sha256": file_hashes[name], "records": records}
+            for name, records in zip(data_files, release.records, strict=True)
+        ],
+    }
+    if layout.format in DELIMITED:
+        data["delimiter"] = layout.delimiter
+    if pair.is_table:
+        data["columns"] = list(pair.columns)
+    if pair.classes is not None:
+        data["classes"] = {"column": pair.classes[0], "values": list(pair.classes[1])}
+    document: dict[str, object] = {
+        "certificate": CERTIFICATE_VERSION,
+        "tool": {"name": "setveil", "version": __version__},
+        "guarantee": release.guarantee.as_dict(),
+        "promised": promised(release.guarantee),
+        "not_promised": not_promised(release.guarantee, classes=pair.classes is not None),
+        "data": data,
+        "hierarchy": {"file": "hierarchy.csv", "sha256": file_hashes["hierarchy.csv"]},
+        "method": release.method,
+        "recoding": "pair",
+        "loss": {},
+        "terms": terms(release.guarantee),
+        "evidence": evidence(release.guarantee),
+        "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
+        "verify": "setveil audit <folder>",
+    }
+    if source_date_epoch is not None:
+        document["date"] = certificate_date(source_date_epoch)
+    return document
+
+
+def published_paths(release: PairRelease) -> list[tuple[str, ...]]:
+    """Return the path of each published label up to its root, sorted, padded to one width."""
+    return padded_paths([release.pair.hierarchy.path(label) for label in release.published.labels])
+
+
+def private_paths(release: PairRelease) -> list[tuple[str, ...]]:
+    """Return the path of each original value up to its root, sorted, padded to one width."""
+    hierarchy = release.pair.hierarchy
+    return padded_paths(
+        [hierarchy.path(label) for label in sorted(hierarchy.labels[: hierarchy.n_leaves])]
+    )
+
+
+def private_account(
+    release: PairRelease,
+    *,
+    certificate_sha256: str,
+    verdict: Mapping[str, object],
+    notices: tuple[str, ...],
+    time: datetime,
+) -> dict[str, object]:
+    """Return the holder's own account of the run."""
+    return {
+        "personal_data": PERSONAL,
+        "certificate_sha256": certificate_sha256,
+        "tool": {"name": "setveil", "version": __version__},
+        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
+        "guarantee": release.guarantee.as_dict(),
+        "method": release.method,
+        "options": dict(release.options),
+        "names": list(release.pair.names),
+        "records": list(release.records),
+        "values": release.values,
+        "raised": release.raised,
+        "complete": release.complete,
+        "seconds": release.seconds,
+        "figures": dict(release.figures),
+        "notices": list(notices),
+        "verdict": dict(verdict),
+        "input": None
+        if release.seal is None
+        else {"hmac_sha256": release.seal.digest, "key": release.seal.key},
+    }
+
+
+def private_recoding(release: PairRelease) -> dict[str, object]:
+    """Return what the release hides: the original values of every published row, side by side.
+
+    A row is a text, its values by blanks: the place of each in `values`, and where it was raised ``>``
+    and the place in `labels` of what it is published as.
+    """
+    pair, labels = release.pair, release.pair.hierarchy.labels
+    values = sorted(labels[: pair.hierarchy.n_leaves])
+    place_of_value = {label: place for place, label in enumerate(values)}
+    place_of_label = {label: place for place, label in enumerate(release.published.labels)}
+    sides = []
+    for rows, nodes, order in zip(
+        pair.sides, release.recoding.node_by_entry, release.published.record_by_row, strict=True
+    ):
+        entries = list(zip(rows.leaves.tolist(), nodes.tolist(), strict=True))
+        told: dict[tuple[int, int], tuple[int, str]] = {}
+        for leaf, node in set(entries):
+            value = place_of_value[labels[leaf]]
+            above = "" if leaf == node else f">{place_of_label[labels[node]]}"
+            told[leaf, node] = value, f"{value}{above}"
+        bounds = list(pairwise(rows.indptr.tolist()))
+        sides.append(
+            [
+                " ".join(text for _, text in sorted(told[entry] for entry in entries[start:end]))
+                for start, end in (bounds[record] for record in order.tolist())
+            ]
+        )
+    return {
+        "personal_data": PERSONAL,
+        "recoding": "pair",
+        "values": values,
+        "labels": list(release.published.labels),
+        "rows": sides,
+    }

@@ -1,0 +1,98 @@
+"""A release of two data sets: what is published of either, what it promises, and how it was made.
+
+Everything here belongs to the data holder; `release.pair_documents` decides what may leave the house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+
+from ..model.guarantees import HiddenPatterns
+from ..model.pattern_pair import PatternPair
+from .pair_recoding import PairRecoding
+from .pair_tables import PairTables, publish_pair
+from .release import Seal
+
+
+@dataclass(frozen=True, eq=False)
+class PairRelease:
+    """The result of hiding the patterns of two data sets; ``print`` it for a summary.
+
+    `complete` is False where a time limit ended the search early: the promise is kept all the same, at
+    a larger loss.
+    """
+
+    pair: PatternPair
+    recoding: PairRecoding
+    guarantee: HiddenPatterns
+    method: str
+    options: Mapping[str, int | float | str | bool] = field(default_factory=dict)
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    seconds: float = 0.0
+    complete: bool = True
+    notices: tuple[str, ...] = ()
+    seal: Seal | None = None
+
+    @property
+    def records(self) -> tuple[int, int]:
+        """How many records either side has; all of them are published."""
+        return self.pair.records
+
+    @property
+    def values(self) -> int:
+        """How many values the records of both sides hold: cells, or items of sets."""
+        return sum(len(side.leaves) for side in self.pair.sides)
+
+    @property
+    def raised(self) -> int:
+        """How many of them are published as something more general."""
+        return sum(
+            int((nodes != side.leaves).sum())
+            for nodes, side in zip(self.recoding.node_by_entry, self.pair.sides, strict=True)
+        )
+
+    @cached_property
+    def published(self) -> PairTables:
+        """The published rows of both sides, in canonical order."""
+        return publish_pair(self.pair, self.recoding)
+
+    @property
+    def useless(self) -> str | None:
+        """Why nothing of use is published, if that is so."""
+        roots = {self.pair.hierarchy.labels[node] for node in self.pair.hierarchy.roots}
+        if not self.raised or not set(self.published.labels) <= roots:
+            return None
+        return (
+            "nothing but topmost categories is left to publish: a finer hierarchy, a larger growth or "
+            "a larger minimum support would keep more."
+        )
+
+    def _lines(self) -> list[tuple[str, str]]:
+        first, second = self.records
+        what = "cells" if self.pair.is_table else "items"
+        share = f" ({self.raised / self.values:.1%})" if self.values else ""
+        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
+        lines = [
+            ("promise", str(self.guarantee)),
+            ("method", self.method + (f" ({chosen})" if chosen else "")),
+            ("records", f"{first:,} and {second:,}"),
+            ("raised", f"{self.raised:,} of {self.values:,} {what}{share}"),
+            ("time", f"{self.seconds:.2f} s" + ("" if self.complete else ", ended by the limit")),
+        ]
+        return lines + [("note", notice) for notice in self.notices]
+
+    def __repr__(self) -> str:
+        first, second = self.records
+        return f"PairRelease({self.guarantee}, {self.method}, {first:,} and {second:,} records)"
+
+    def __str__(self) -> str:
+        return "\n".join(["Release", *(f"  {name.ljust(8)} {text}" for name, text in self._lines())])
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines()
+        )
+        return f"<table><caption>Release</caption>{lines}</table>"

@@ -1,0 +1,266 @@
+"""Hiding patterns on random small pairs: what comes out is clean, and everything is counted right."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+
+from setveil.errors import Infeasible
+from setveil.measure.pair_distortion import frequent_distortion
+from setveil.methods.hide_patterns import SEARCHES, anonymize
+from setveil.methods.pattern_work import PatternWork
+from setveil.model.guarantees import HiddenPatterns
+from setveil.model.hierarchy import Hierarchy
+from setveil.model.pattern_pair import PatternPair
+from setveil.model.transactions import Transactions
+from setveil.progress import Watch
+from setveil.search.pattern_moves import find_moves, score
+from tests.oracle.pair_patterns import frequent, is_pattern, raised
+
+TREES = {
+    "a": {"a1": "aX", "a2": "aX", "a3": "aY", "aX": "*", "aY": "*", "*": None},
+    "b": {"b1": "*", "b2": "*", "b3": "*", "*": None},
+    "c": {"c1": "cX", "c2": "cX", "cX": "*", "c3": "*", "*": None},
+}
+ITEMS = {
+    "milk": "dairy", "curd": "dairy", "dairy": "food", "rye": "bread", "oat": "bread",
+    "bread": "food", "salt": "food", "food": None,
+}  # fmt: skip
+
+
+def random_pair(random: Random) -> PatternPair:
+    if random.random() < 0.5:
+        columns = ("a", "b", "c")[: random.choice((2, 3))]
+        gap = random.choice((0.0, 0.0, 0.3))
+        sides = []
+        for _ in range(2):
+            weights = [random.random() + 0.05 for _ in range(3)]
+            rows = [
+                [
+                    f"{name}={name}{random.choices((1, 2, 3), weights)[0]}"
+                    for name in columns
+                    if random.random() >= gap
+                ]
+                for _ in range(random.randint(2, 9))
+            ]
+            sides.append(Transactions.from_rows(rows))
+        trees = {name: Hierarchy.from_parents(TREES[name]) for name in columns}
+        return PatternPair.of_tables(*sides, columns, trees)
+    leaves = ["milk", "curd", "rye", "oat", "salt"]
+    sides = []
+    for _ in range(2):
+        chance = {leaf: random.random() ** 2 for leaf in leaves}
+        rows = [
+            [leaf for leaf in leaves if random.random() < chance[leaf]]
+            for _ in range(random.randint(2, 9))
+        ]
+        sides.append(Transactions.from_rows(rows))
+    flat = random.random() < 0.3
+    return PatternPair.of_sets(*sides, None if flat else Hierarchy.from_parents(ITEMS))
+
+
+def random_promise(random: Random) -> HiddenPatterns:
+    growth = random.choice((Fraction(3, 2), Fraction(2), Fraction(7, 2), Fraction(5)))
+    support = random.choice((Fraction(1, 10), Fraction(1, 3), 1, 2))
+    return HiddenPatterns(growth, support, random.random() < 0.4)
+
+
+def labelled(pair: PatternPair, nodes: tuple[np.ndarray, ...]) -> tuple[list[frozenset[str]], ...]:
+    labels = pair.hierarchy.labels
+    return tuple(
+        [
+            frozenset(labels[node] for node in chosen[rows.indptr[r] : rows.indptr[r + 1]])
+            for r in range(len(rows))
+        ]
+        for rows, chosen in zip(pair.sides, nodes, strict=True)
+    )
+
+
+def patterns_of(pair: PatternPair, nodes: tuple[np.ndarray, ...], promise: HiddenPatterns) -> list:
+    data = labelled(pair, nodes)
+    if promise.every_level:
+        paths = {label: pair.hierarchy.path(label) for label in pair.hierarchy.labels}
+        data = tuple(raised(rows, paths) for rows in data)
+    found = frequent(data, promise.min_support)
+    return [left for left in found if is_pattern(data, left, promise.growth)]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("seed", range(120))
+def test_no_pattern_is_left(seed: int, search: str) -> None:
+    random = Random(f"{seed} {search}")
+    pair, promise = random_pair(random), random_promise(random)
+    options = {
+        "search": search,
+        "frequent_support": random.choice((0.2, 0.4)),
+        "theta_p": random.choice((0.0, 0.4, 1.0)),
+        "theta_q": random.choice((0.0, 0.8, 1.0)),
+        "restarts": 2,
+        "multilevel": random.random() < 0.3,
+    }
+    top = tuple(pair.hierarchy.root[rows.leaves] for rows in pair.sides)
+    try:
+        outcome = anonymize(pair, promise, **options)
+    except Infeasible:
+        assert patterns_of(pair, top, promise)
+        return
+    nodes = outcome.recoding.node_by_entry
+    assert outcome.complete
+    assert patterns_of(pair, nodes, promise) == []
+    tree = pair.hierarchy
+    for rows, chosen in zip(pair.sides, nodes, strict=True):
+        assert all(map(tree.covers, chosen.tolist(), rows.leaves.tolist()))
+        for start, end in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True):
+            inside = set(chosen[start:end].tolist())
+            antichain = pair.is_table or promise.every_level
+            assert not antichain or not any(
+                tree.covers(u, v) for u, v in product(inside, inside) if u != v
+            )
+    before = tuple(rows.leaves for rows in pair.sides)
+    if not patterns_of(pair, before, promise):
+        assert all(np.array_equal(old, new) for old, new in zip(before, nodes, strict=True))
+    told = frequent_distortion(
+        pair,
+        outcome.recoding,
+        frequent_support=options["frequent_support"],
+        multilevel=options["multilevel"],
+    )
+    assert (told.missing, str(told.distortion)) == (
+        outcome.figures["itemsets lost"],
+        outcome.figures["distortion"],
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_time_limit_leaves_no_pattern_either(seed: int) -> None:
+    random = Random(f"limit {seed}")
+    pair, promise = random_pair(random), random_promise(random)
+    try:
+        outcome = anonymize(pair, promise, watch=Watch(time_limit=0.0), search=random.choice(SEARCHES))
+    except Infeasible:
+        top = tuple(pair.hierarchy.root[rows.leaves] for rows in pair.sides)
+        assert patterns_of(pair, top, promise)
+        return
+    assert patterns_of(pair, outcome.recoding.node_by_entry, promise) == []
+
+
+def growth_of(counts: list[int], records: list[int], least: list[int]) -> float:
+    found = 0.0
+    for up in (0, 1):
+        if counts[up] >= least[up]:
+            here, there = counts[up] / records[up], counts[1 - up] / records[1 - up]
+            found = max(found, float("inf") if not there else here / there)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_scores_are_those_of_moves_made(seed: int) -> None:
+    """Every move is made, and everything counted anew in plain Python."""
+    random = Random(f"scores {seed}")
+    pair, promise = random_pair(random), random_promise(random)
+    multilevel = random.random() < 0.4
+    work = PatternWork(
+        pair, promise, frequent_support=0.3, multilevel=multilevel, watch=Watch(), threads=1
+    )
+    for _ in range(random.randint(0, 2)):  # somewhere on the way
+        patterns = work.patterns_left()
+        if not len(patterns):
+            return
+        place = random.randrange(len(patterns))
+        side = int(patterns.side[place])
+        moves = find_moves(work.state, patterns.pattern(place), side, every_level=work.every_level)
+        if not len(moves):
+            return
+        make(work, moves, random.randrange(len(moves)))
+    patterns = work.patterns_left()
+    if not len(patterns):
+        return
+    place = random.randrange(len(patterns))
+    side = int(patterns.side[place])
+    moves = find_moves(work.state, patterns.pattern(place), side, every_level=work.every_level)
+    found = score(
+        work.state, moves, patterns, work.frequent, work.least, every_level=work.every_level, threads=1
+    )
+    saved = work.state.saved
+    for which in range(len(moves)):
+        before = rows_of(work, work.every_level)
+        targets = moves.targets_of(which).tolist()
+        make(work, moves, which)
+        after = rows_of(work, work.every_level)
+        expected = changes(work, patterns, moves.pattern.tolist(), targets, before, after)
+        assert found.jumping[which] == expected[0]
+        assert found.finite[which] == pytest.approx(expected[1])
+        if work.narrow and multilevel:  # estimated only
+            work.state.go_back(saved)
+            continue
+        nearest = work.frequent.nearest(work.state)
+        distances = [-1.0 if form is None else work.frequent.distance[form] for form in nearest]
+        assert found.distance[which].tolist() == pytest.approx(distances)
+        work.state.go_back(saved)
+
+
+def make(work: PatternWork, moves: object, which: int) -> None:
+    from setveil.methods.pattern_steps import as_move
+
+    assert work.apply(as_move(work, moves, which)) > 0  # type: ignore[arg-type]
+
+
+def rows_of(work: PatternWork, every_level: bool) -> list[list[frozenset[int]]]:
+    """All records of both sides as sets of nodes, in the order of the originals."""
+    tree = work.state.pair.hierarchy
+    found = []
+    for rows, nodes in zip(work.state.pair.sides, work.state.recoding().node_by_entry, strict=True):
+        side = [
+            frozenset(nodes[rows.indptr[r] : rows.indptr[r + 1]].tolist()) for r in range(len(rows))
+        ]
+        if every_level:
+            side = [row.union(*(tree.ancestors(node) for node in row)) for row in side]
+        found.append(side)
+    return found
+
+
+def changes(
+    work: PatternWork,
+    patterns: object,
+    hidden: list[int],
+    targets: list[int],
+    before: list[list[frozenset[int]]],
+    after: list[list[frozenset[int]]],
+) -> tuple[int, float]:
+    tree = work.state.pair.hierarchy
+    records, least = work.state.records.tolist(), work.least.tolist()
+    fewer, fall = 0, 0.0
+    moved = [
+        [old != new for old, new in zip(olds, news, strict=True)]
+        for olds, news in zip(before, after, strict=True)
+    ]
+    for place in range(len(patterns)):  # type: ignore[arg-type]
+        pattern = frozenset(patterns.pattern(place).tolist())  # type: ignore[attr-defined]
+        old = growth_of([sum(pattern <= row for row in rows) for rows in before], records, least)
+        new = growth_of([sum(pattern <= row for row in rows) for rows in after], records, least)
+        image = set()
+        for node in pattern:
+            above = [t for t in targets if t != node and tree.covers(t, node)]
+            if work.narrow:
+                stays = node in targets or node not in hidden
+                above = [] if stays else [targets[hidden.index(node)]]
+            image.add(min(above, key=lambda t: tree.depth[t]) if above else node)
+        touched = any(
+            pattern <= row and flag
+            for rows, flags in zip(before, moved, strict=True)
+            for row, flag in zip(rows, flags, strict=True)
+        )
+        if touched and image != pattern:
+            counts = [sum(image <= row for row in rows) for rows in after]
+            new = max(new, growth_of(counts, records, least))
+        if old == float("inf"):
+            fewer += new != float("inf")
+        elif new == float("inf"):
+            fewer -= 1
+        else:
+            fall += old - new
+    return fewer, fall

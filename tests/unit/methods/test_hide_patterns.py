@@ -1,0 +1,162 @@
+"""hide-patterns: options, refusals, what it does when it is stopped, and that grouped pays."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+
+from setveil.errors import Cancelled, Infeasible, UsageError
+from setveil.measure.pair_distortion import frequent_distortion
+from setveil.methods.hide_patterns import SEARCHES, anonymize
+from setveil.methods.pattern_work import PatternWork
+from setveil.model.guarantees import HiddenPatterns
+from setveil.model.hierarchy import Hierarchy
+from setveil.model.pattern_pair import PatternPair
+from setveil.model.transactions import Transactions
+from setveil.progress import Watch
+
+DRINKS = Hierarchy.from_parents(
+    {"ale": "beer", "stout": "beer", "tea": "hot", "mate": "hot", "beer": "drink", "hot": "drink",
+     "drink": None}
+)  # fmt: skip
+
+
+def shop(records: int = 40, seed: int = 1) -> PatternPair:
+    random = Random(seed)
+    sides = []
+    for often in ({"ale": 0.8, "stout": 0.3, "tea": 0.1, "mate": 0.4},
+                  {"ale": 0.1, "stout": 0.4, "tea": 0.7, "mate": 0.3}):  # fmt: skip
+        rows = [[item for item, p in often.items() if random.random() < p] for _ in range(records)]
+        sides.append(Transactions.from_rows(rows))
+    return PatternPair.of_sets(sides[0], sides[1], DRINKS)
+
+
+def is_clean(pair: PatternPair, promise: HiddenPatterns, nodes: tuple[np.ndarray, ...]) -> bool:
+    work = PatternWork(pair, promise, frequent_support=0.4, multilevel=False, watch=Watch(), threads=1)
+    for side, rows, chosen in zip(work.state.sides, pair.sides, nodes, strict=True):
+        spread = np.empty_like(side.node_by_entry)
+        for record, row in enumerate(side.row_of_record.tolist()):
+            here = slice(rows.indptr[record], rows.indptr[record + 1])
+            spread[side.indptr[row] : side.indptr[row + 1]] = chosen[here]
+        side.go_back((spread, None))
+    return not len(work.patterns_left())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"theta_p": 1.5},
+        {"theta_q": -0.1},
+        {"theta_p": float("nan")},
+        {"temperature": 0.0},
+        {"cooling": 1.5},
+        {"frequent_support": 0.0},
+        {"frequent_support": 1.5},
+        {"frequent_support": float("nan")},
+        {"frequent_support": float("inf")},
+        {"search": "best"},
+    ],
+)
+def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        anonymize(shop(), HiddenPatterns(3), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("growth", [1, 0, -2, "1", "0.5", "five", float("nan"), float("inf"), True])
+def test_a_growth_of_one_or_less_is_refused(growth: object) -> None:
+    with pytest.raises(UsageError):
+        HiddenPatterns(growth)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_infeasible_where_even_the_top_is_a_pattern(search: str) -> None:
+    """Nine of ten records of one data set have a value, one of ten of the other."""
+    full, empty = [["ale"]] * 9 + [[]], [["tea"]] + [[]] * 9
+    pair = PatternPair.of_sets(Transactions.from_rows(full), Transactions.from_rows(empty), DRINKS)
+    with pytest.raises(Infeasible) as raised:
+        anonymize(pair, HiddenPatterns(5), search=search)
+    assert raised.value.exit_code == 4
+    assert "ale" not in str(raised.value)
+    anonymize(pair, HiddenPatterns(10), search=search)  # the shares differ by 9 only
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_same_run_twice_and_with_more_threads(search: str) -> None:
+    pair = shop()
+    runs = [
+        anonymize(pair, HiddenPatterns(3), search=search, seed=7, threads=threads)
+        for threads in (1, 1, 2)
+    ]
+    for other in runs[1:]:
+        assert other.figures == runs[0].figures
+        for one, two in zip(runs[0].recoding.node_by_entry, other.recoding.node_by_entry, strict=True):
+            assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_grouped_loses_no_more_than_greedy(seed: int) -> None:
+    pair, promise = shop(60, seed), HiddenPatterns(2, Fraction(1, 20))
+    found = {}
+    for search in ("greedy", "grouped"):
+        outcome = anonymize(pair, promise, search=search, frequent_support=0.2)
+        told = frequent_distortion(pair, outcome.recoding, frequent_support=0.2)
+        assert is_clean(pair, promise, outcome.recoding.node_by_entry)
+        found[search] = (told.missing, told.distortion)
+    assert found["grouped"] <= found["greedy"]
+
+
+def test_nothing_to_hide_changes_nothing() -> None:
+    rows = Transactions.from_rows([["ale", "tea"], ["stout"], ["mate"]])
+    pair = PatternPair.of_sets(rows, rows, DRINKS)
+    outcome = anonymize(pair, HiddenPatterns(2))
+    assert outcome.figures["patterns before"] == 0
+    for side, nodes in zip(pair.sides, outcome.recoding.node_by_entry, strict=True):
+        assert np.array_equal(side.leaves, nodes)
+
+
+def test_progress_tells_the_patterns_left_and_can_be_cancelled() -> None:
+    told: list[str] = []
+    anonymize(shop(), HiddenPatterns(3), watch=Watch(lambda stage, share: told.append(stage)))
+    assert any("patterns" in stage and "left" in stage for stage in told)
+    watch = Watch()
+    watch.cancel()
+    with pytest.raises(Cancelled):
+        anonymize(shop(), HiddenPatterns(3), watch=watch)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_time_limit_gives_a_clean_result_and_says_so(search: str) -> None:
+    pair, promise = shop(), HiddenPatterns(3)
+    outcome = anonymize(pair, promise, search=search, watch=Watch(time_limit=0.0))
+    assert not outcome.complete
+    assert is_clean(pair, promise, outcome.recoding.node_by_entry)
+
+
+def test_every_level_is_stricter() -> None:
+    """Ale and stout are each too rare to be a pattern; beer, read from both, is not."""
+    sides = [
+        Transactions.from_rows([["ale"]] * ale + [["stout"]] * stout + [["tea"]] * tea)
+        for ale, stout, tea in ((5, 5, 10), (1, 1, 18))
+    ]
+    pair = PatternPair.of_sets(sides[0], sides[1], DRINKS)
+    promise, strict = (HiddenPatterns(3, Fraction(1, 3), levels) for levels in (False, True))
+    nodes = anonymize(pair, promise).recoding.node_by_entry
+    assert all(
+        np.array_equal(*both) for both in zip(nodes, (s.leaves for s in pair.sides), strict=True)
+    )
+    assert not is_clean(pair, strict, nodes)
+    for search in SEARCHES:
+        outcome = anonymize(pair, strict, search=search)
+        assert outcome.figures["patterns before"] == 1
+        assert is_clean(pair, strict, outcome.recoding.node_by_entry)
+
+
+def test_multilevel_frequent_itemsets_are_kept_instead() -> None:
+    pair, promise = shop(), HiddenPatterns(2)
+    outcome = anonymize(pair, promise, multilevel=True, frequent_support=0.5)
+    told = frequent_distortion(pair, outcome.recoding, frequent_support=0.5, multilevel=True)
+    assert told.missing == outcome.figures["itemsets lost"]
+    assert any(label in {"beer", "hot", "drink"} for one in told.kept for label in one.items)
