@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint type bench docs clean
+.PHONY: help demo test lint type bench tables docs clean
 help:  ## show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
 
@@ -29,6 +29,9 @@ type: $(READY)  ## static types, strict
 
 bench: $(READY)  ## measure speed, memory and loss, warmed and seeded
 	$(BIN)/python -m benchmarks
+
+tables: $(READY)  ## make the tables on hiding patterns again; goes on where it was stopped
+	$(BIN)/python -m benchmarks.hiding_tables
 
 docs: $(READY)  ## rebuild the generated pages and pictures of docs/
 	$(BIN)/python -m docs.build

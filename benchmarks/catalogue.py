@@ -36,6 +36,7 @@ BENCHMARKS = (
     Benchmark(
         "trim", "trim", "generalization with suppression on real data, beside the optimum without"
     ),
+    Benchmark("threats", "threats", "hghs, mhghs and mm on real data, and how they keep a time limit"),
     Benchmark("pos", "pos", "optimal, aa, vpa and lra on 515,597 records"),
     Benchmark("partition", "partition", "k-anonymity of whole records by partition"),
     Benchmark("sweep", "sweep", "15 points (k, m) in one call, against the dearest alone"),
@@ -48,6 +49,9 @@ BENCHMARKS = (
     Benchmark("frequent", "frequent", "frequent itemsets, against pyfim and efficient-apriori"),
     Benchmark("rules", "rules", "negative rules of Adult and of a million rows"),
     Benchmark("patterns", "patterns", "emerging patterns of Adult, Mushroom and a million rows"),
+    Benchmark(
+        "hiding", "hiding", "emerging patterns hidden: Adult, Mushroom, sets of items, a million rows"
+    ),
     Benchmark("ml2", "ml2", "what mining loses by aa and vpa, as tables and a picture"),
     Benchmark(
         "injector", "injector", "injector and anatomy on Adult: attacks, seconds, errors, growth"

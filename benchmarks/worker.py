@@ -15,6 +15,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +95,27 @@ def frequent_labels(data: Any, rank: int) -> frozenset[str]:
 def _anonymize(spec: Spec) -> dict[str, Any]:
     import setveil as sv
 
-    source = Source(**spec["data"])
-    options = dict(spec.get("options", {}))
+    work = _warmed(spec)
+    before = peak_mb()
+    release, found = timed(work, runs=spec.get("runs", 3))
+    found["peak_mb"] = peak_mb()
+    found["added_mb"] = round(found["peak_mb"] - before, 1)
+    found |= {name: float(loss) for name, loss in release.losses.items()}
+    found["left_out"] = release.suppressed
+    found["labels"] = len(release.labels)
+    found["complete"] = release.complete
+    found["figures"] = dict(release.figures)
+    if release.objective is not None:
+        found |= {key: value for key, value in release.objective.as_dict().items() if key != "name"}
+    found["cut"] = hashlib.sha256(release.recoding.nodes.tobytes()).hexdigest()[:16]
+    if spec.get("audit", True):
+        found["holds"] = sv.audit(release).holds
+    return found
+
+
+def _warmed(spec: Spec) -> Callable[[], Any]:
+    """Return the work that a spec of a method asks for: data loaded, kernels too."""
+    import setveil as sv
 
     def work(data: Any, hierarchy: Any) -> Any:
         return sv.anonymize(
@@ -106,28 +126,28 @@ def _anonymize(spec: Spec) -> dict[str, Any]:
             threads=spec.get("threads"),
             time_limit=spec.get("time_limit"),
             cost=spec.get("cost", "ncp"),
-            **options,
+            **spec.get("options", {}),
         )
 
+    source = Source(**spec["data"])
     if not spec.get("quick"):
         # A small sample may have no solution; its kernels are loaded all the same.
         with contextlib.suppress(sv.SetveilError):
             work(*source.sample(spec["guarantee"].get("k", 0)).load())
-    data, hierarchy = source.load()
-    before = peak_mb()
-    release, found = timed(lambda: work(data, hierarchy), runs=spec.get("runs", 3))
-    found["peak_mb"] = peak_mb()
-    found["added_mb"] = round(found["peak_mb"] - before, 1)
-    found |= {name: float(loss) for name, loss in release.losses.items()}
-    found["left_out"] = release.suppressed
-    found["labels"] = len(release.labels)
-    found["complete"] = release.complete
-    if release.objective is not None:
-        found |= {key: value for key, value in release.objective.as_dict().items() if key != "name"}
-    found["cut"] = hashlib.sha256(release.recoding.nodes.tobytes()).hexdigest()[:16]
-    if spec.get("audit", True):
-        found["holds"] = sv.audit(release).holds
-    return found
+    return partial(work, *source.load())
+
+
+def _stopped(spec: Spec) -> dict[str, Any]:
+    """Run a method within a time limit and tell when and how it ended, were it by an error."""
+    import setveil as sv
+
+    work = _warmed(spec)
+    started, end = time.perf_counter(), "a release"
+    try:
+        work()
+    except sv.SetveilError as error:
+        end = type(error).__name__
+    return {"seconds": round(time.perf_counter() - started, 4), "end": end, "peak_mb": peak_mb()}
 
 
 def _sweep(spec: Spec) -> dict[str, Any]:
@@ -181,6 +201,7 @@ def _find_rare(spec: Spec) -> dict[str, Any]:
 
 TASKS: dict[str, Callable[[Spec], dict[str, Any]]] = {
     "anonymize": _anonymize,
+    "stopped": _stopped,
     "sweep": _sweep,
     "points": _points,
     "find_rare": _find_rare,

@@ -13,18 +13,11 @@ import numpy as np
 
 from ..context import Context
 from ..data import data_file
+from ..pattern_pairs import ADULT, MUSHROOM
 from ..report import Bar, Cell, Report, Table, at_most, is_true
 from ..tables import SEED
 from ..worker import timed
 
-ADULT = (
-    *("workclass", "education", "marital-status", "occupation"),
-    *("relationship", "race", "sex", "native-country"),
-)
-MUSHROOM = (
-    *("cap-color", "odor", "gill-color", "stalk-color-above-ring"),
-    *("stalk-color-below-ring", "veil-color", "spore-print-color"),
-)
 SECONDS, SECONDS_OF_A_MILLION = 0.2, 5.0
 ROWS = 1_000_000
 KNOWN = {("Adult", 35): (8, 0), ("Adult", 5): (56, 121)}
