@@ -15,6 +15,7 @@ from docs import (
     bucket_pictures,
     method_pictures,
     overview_pictures,
+    pair_pictures,
     reference_pages,
     suppression_pictures,
     trim_pictures,
@@ -31,6 +32,7 @@ def built() -> dict[str, str]:
         **suppression_pictures.PICTURES,
         **trim_pictures.PICTURES,
         **bucket_pictures.PICTURES,
+        **pair_pictures.PICTURES,
         **overview_pictures.PICTURES,
     }
     files = {f"pictures/{name}.svg": draw() for name, draw in pictures.items()}

@@ -49,7 +49,8 @@ def methods_page() -> str:
     return (
         f"{MADE}\n# Methods\n\n{table(head, rows)}\n"
         "`km` is k^m-anonymity, `km-negative` the same with negative knowledge, `k` is k-anonymity of "
-        "whole\nrecords, `lm` is l^m-diversity. Without `--method` these are taken:\n\n"
+        "whole\nrecords, `lm` is l^m-diversity; `l` and `matching` are for tables in buckets, "
+        "`patterns` is for two\ndata sets. Without `--method` these are taken:\n\n"
         f"{table(('guarantee', 'method'), defaults)}\n{options}"
     )
 
@@ -134,6 +135,7 @@ FUNCTIONS = (
     ("setveil", "read_transactions"),
     ("setveil", "read_records"),
     ("setveil", "read_microdata"),
+    ("setveil", "read_pattern_pair"),
     ("setveil", "read_hierarchy"),
     ("setveil", "from_frame"),
     ("setveil", "to_arrow"),
@@ -152,6 +154,7 @@ CLASSES = (
     "Coherence",
     "LDiversity",
     "MatchingDiversity",
+    "HiddenPatterns",
     "Transactions",
     "Hierarchy",
     "Layout",
