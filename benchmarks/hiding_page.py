@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from .hiding_paper import LARGEST, TABLES, THETAS, PaperTable
+from .hiding_paper import FLAT_TABLE, LARGEST, TABLES, THETAS, PaperTable
 from .report import environment
 
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
@@ -51,7 +51,7 @@ def tables(found: Sequence[Found]) -> str:
         "",
         *_largest(found),
     ]
-    for table in TABLES:
+    for table in (*TABLES, FLAT_TABLE):
         lines += ["", f"### {table.title}", "", _legend(table), "", *_grid(table, by_cell)]
     return "\n".join(lines) + "\n"
 

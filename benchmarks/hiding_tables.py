@@ -8,6 +8,7 @@ the next run goes on from there. At the end the cells are written as tables besi
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +18,8 @@ from typing import Any, NamedTuple
 
 from .data import ROOT, DataAbsent
 from .hiding_page import as_page, with_tables
-from .hiding_paper import THETAS
-from .pattern_pairs import adult, digest, hidden, judged, mushroom
+from .hiding_paper import FLAT, THETAS
+from .pattern_pairs import adult, digest, flat_adult, hidden, judged, mushroom
 
 RESULTS = ROOT / "benchmarks" / "results"
 CELLS, PAGE = "hiding-tables.jsonl", "hiding-tables.md"
@@ -34,8 +35,17 @@ SETTINGS: Mapping[str, Any] = {
     "restarts": 5,
     "seed": 0,
 }
-DATA: Mapping[str, Callable[[], Any]] = {"Adult": adult, "Mushroom": mushroom}
-GRIDS = (("Adult", "greedy"), ("Mushroom", "greedy"), ("Mushroom", "annealed"), ("Adult", "annealed"))
+DATA: Mapping[str, Callable[[], Any]] = {"Adult": adult, "Mushroom": mushroom, FLAT: flat_adult}
+GRIDS = (
+    *(("Adult", "greedy"), (FLAT, "greedy"), ("Mushroom", "greedy")),
+    *(("Mushroom", "annealed"), ("Adult", "annealed")),
+)
+SOURCES = (
+    *("methods/hide_patterns.py", "methods/pattern_*.py", "search/pair_state.py"),
+    *("search/pattern_moves.py", "search/value_distance.py", "kernels/hiding.py"),
+    *("kernels/move_scores.py", "measure/pair_distortion.py"),
+)
+"""What decides a cell: where any of these files changes, cells made before are not of this code."""
 
 Found = dict[str, Any]
 
@@ -91,7 +101,7 @@ class Kept:
             self.found[Cell(*(plain[name] for name in Cell._fields))] = plain
 
     def has(self, cell: Cell, of: str, limit: float) -> bool:
-        """Tell whether a cell need not be run: on the same data, and not with less time."""
+        """Tell whether a cell need not be run: same data, same code, and not with less time."""
         plain = self.found.get(cell)
         if plain is None or plain["of"] != of:
             return False
@@ -118,7 +128,7 @@ def fill(
     for cell in cells:
         if cell.data not in pairs:
             pair = data[cell.data]()
-            pairs[cell.data] = pair, _settings_of(digest(pair))
+            pairs[cell.data] = pair, made_of(digest(pair))
         pair, of = pairs[cell.data]
         if kept.has(cell, of, limit):
             continue
@@ -131,9 +141,14 @@ def fill(
         yield cell, plain
 
 
-def _settings_of(data: str) -> str:
-    """Return what tells results apart: the data, their hierarchies, and the fixed settings."""
-    return f"{data} " + " ".join(f"{name}={value}" for name, value in SETTINGS.items())
+def made_of(data: str) -> str:
+    """Return what tells results apart: data with their hierarchies, the code, the fixed settings."""
+    code = hashlib.sha256()
+    for pattern in SOURCES:
+        for file in sorted((ROOT / "src" / "setveil").glob(pattern)):
+            code.update(file.read_bytes())
+    settings = " ".join(f"{name}={value}" for name, value in SETTINGS.items())
+    return f"data={data} code={code.hexdigest()[:16]} {settings}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

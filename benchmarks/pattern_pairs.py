@@ -29,6 +29,15 @@ HIERARCHIES = ROOT / "benchmarks" / "hierarchies"
 
 def adult() -> Any:
     """Return the complete rows of Adult by income: 22,654 up to 50K and 7,508 above."""
+    return _adult({name: _tree_of_adult(name) for name in ADULT})
+
+
+def flat_adult() -> Any:
+    """Return the same rows with nothing between a value and the root of its column."""
+    return _adult(None)
+
+
+def _adult(trees: dict[str, Any] | None) -> Any:
     from setveil.io.pattern_pairs import read_pattern_pair
 
     return read_pattern_pair(
@@ -37,7 +46,7 @@ def adult() -> Any:
         attributes=ADULT,
         missing="?",
         missing_cells="suppress-row",
-        hierarchy={name: _tree_of_adult(name) for name in ADULT},
+        hierarchy=trees,
     )
 
 

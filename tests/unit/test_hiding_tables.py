@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from benchmarks import hiding_tables
+from benchmarks.data import ROOT
 from benchmarks.hiding_page import BEGIN, END, as_page, number, tables, with_tables
 from benchmarks.hiding_paper import TABLES, THETAS
 from benchmarks.hiding_tables import (
@@ -17,6 +18,7 @@ from benchmarks.hiding_tables import (
     EXPLAINED,
     PAGE,
     RESULTS,
+    SOURCES,
     Cell,
     Kept,
     fill,
@@ -34,7 +36,7 @@ TINY: dict[str, Callable[[], Any]] = {"Adult": tiny, "Mushroom": lambda: tiny(60
 
 
 def test_the_grid_is_the_papers() -> None:
-    assert len(set(grid())) == len(grid()) == 4 * len(THETAS) ** 2
+    assert len(set(grid())) == len(grid()) == 5 * len(THETAS) ** 2
     assert {cell.data for cell in grid(["Mushroom"])} == {"Mushroom"}
     assert [table.number for table in TABLES] == [2, 3, 4, 5, 6, 7]
     assert all(len(table.cells) == 36 for table in TABLES)
@@ -99,6 +101,14 @@ def test_other_data_and_more_time_are_reasons_to_run_again(tmp_path: Path) -> No
     assert ended[1]["finished"] is True
     assert not list(fill(Kept(path), SOME[:1], TINY, 600))
     assert list(fill(Kept(path), SOME[:1], {"Adult": lambda: tiny(80)}, 60))
+
+
+def test_cells_of_other_code_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / CELLS
+    list(fill(Kept(path), SOME[:1], TINY, 60))
+    assert all(list((ROOT / "src" / "setveil").glob(pattern)) for pattern in SOURCES)
+    monkeypatch.setattr(hiding_tables, "SOURCES", SOURCES[1:])
+    assert [cell for cell, _ in fill(Kept(path), SOME[:1], TINY, 60)] == SOME[:1]
 
 
 def test_the_text_is_made_from_the_results(tmp_path: Path) -> None:
