@@ -42,7 +42,12 @@ GRIDS = (
 )
 SOURCES = (
     *("methods/hide_patterns.py", "methods/pattern_*.py", "search/pair_state.py"),
-    *("search/pattern_moves.py", "search/value_distance.py", "kernels/hiding.py"),
+    *(
+        "search/pattern_moves.py",
+        "search/move_scoring.py",
+        "search/value_distance.py",
+        "kernels/hiding.py",
+    ),
     *("kernels/move_scores.py", "measure/pair_distortion.py"),
 )
 """What decides a cell: where any of these files changes, cells made before are not of this code."""

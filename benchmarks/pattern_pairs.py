@@ -24,6 +24,7 @@ MUSHROOM = (
     *("cap-color", "odor", "gill-color", "stalk-color-above-ring"),
     *("stalk-color-below-ring", "veil-color", "spore-print-color"),
 )
+ANNEALING = ("temperature", "cooling", "restarts", "seed")
 HIERARCHIES = ROOT / "benchmarks" / "hierarchies"
 
 
@@ -153,11 +154,14 @@ def hidden(pair: Any, *, time_limit: float | None = None, **options: Any) -> Any
     """Return the release of a pair without patterns.
 
     `options` are those of the method, and `growth`, `min_support` and `every_level` of the promise.
+    Those of annealing are left out where another search is asked for.
     """
     from setveil.model.guarantees import HiddenPatterns
     from setveil.pair_job import hide_patterns
     from setveil.progress import Watch
 
+    if options.get("search") != "annealed":
+        options = {name: value for name, value in options.items() if name not in ANNEALING}
     promise = {
         name: options.pop(name) for name in ("growth", "min_support", "every_level") if name in options
     }
@@ -174,7 +178,7 @@ def judged(release: Any) -> dict[str, Any]:
         "patterns_left": finding.patterns,
         "patterns_left_every_level": finding.patterns_every_level,
         "rounds": release.figures["rounds"],
-        "patterns_before": release.figures["patterns before"],
+        "patterns_before": release.figures.get("patterns before", 0),
         "itemsets": len(scores.frequent.kept),
         "missing": scores.frequent.missing,
         "distortion": str(scores.frequent.distortion),

@@ -29,6 +29,8 @@ class Option:
     help: str
     allowed: tuple[str, ...] = ()
     least: int | None = None
+    goes_with: tuple[str, str] | None = None
+    """Another option and the value that it must have for this one to mean anything."""
 
     @property
     def flag(self) -> str:
@@ -112,7 +114,15 @@ class MethodRecord:
         )
 
     def checked_options(self, given: Mapping[str, object]) -> dict[str, OptionValue]:
-        """Return the options given, each checked; unknown ones are refused."""
+        """Return the options given, each checked; refused are those unknown or without effect."""
+        for name in given:
+            other, value = self.option(name).goes_with or (name, given[name])
+            if given.get(other, self.option(other).default) != value:
+                raise UsageError(
+                    f"{name} goes with {other}={value}.",
+                    f"Leave it out, or give {self.option(other).flag} {value}.",
+                    code="option-does-not-fit",
+                )
         return {name: self.option(name).checked(value) for name, value in sorted(given.items())}
 
     def check_guarantee(self, guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> None:
@@ -374,6 +384,7 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
 )
 """Methods for tables with a sensitive column, which they cut into buckets."""
 
+_ANNEALED = ("search", "annealed")
 PAIR_METHODS: tuple[MethodRecord, ...] = (
     MethodRecord(
         key="hide-patterns",
@@ -398,17 +409,32 @@ PAIR_METHODS: tuple[MethodRecord, ...] = (
                 "search",
                 str,
                 "grouped",
-                "how the next step is chosen",
+                "how the next step is chosen: the paper's greedy and annealed, or the best of several",
                 allowed=("grouped", "greedy", "annealed"),
             ),
             Option("theta_p", float, 0.4, "weight of falling growth against distortion, 0 to 1"),
             Option(
                 "theta_q", float, 0.8, "weight of frequent sets distorted against lost ones, 0 to 1"
             ),
-            Option("temperature", float, 10.0, "where annealing starts"),
-            Option("cooling", float, 0.4, "share of the temperature that is left after a round"),
-            Option("restarts", int, 5, "how often annealing is run; the best is kept", least=1),
-            Option("seed", int, 0, "where the chance of annealing starts", least=0),
+            Option("temperature", float, 10.0, "where annealing starts", goes_with=_ANNEALED),
+            Option(
+                "cooling",
+                float,
+                0.4,
+                "share of the temperature that is left after a round",
+                goes_with=_ANNEALED,
+            ),
+            Option(
+                "restarts",
+                int,
+                5,
+                "how often annealing is run; the best is kept",
+                least=1,
+                goes_with=_ANNEALED,
+            ),
+            Option(
+                "seed", int, 0, "where the chance of annealing starts", least=0, goes_with=_ANNEALED
+            ),
             Option("multilevel", bool, False, "sets of categories count as frequent sets too"),
         ),
     ),

@@ -14,13 +14,16 @@ import pytest
 from setveil.audit import Published, audit_pair
 from setveil.measure.pair_distortion import frequent_distortion
 from setveil.methods.hide_patterns import SEARCHES, anonymize
-from setveil.methods.pattern_steps import distortion, overlapping
+from setveil.methods.pattern_steps import distortion, overlapping, scored, utility_gain
+from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
+from setveil.progress import Watch
 from setveil.release.pair_recoding import PairRecoding
-from setveil.search.pattern_moves import FrequentForms, Patterns, Scores
+from setveil.search.move_scoring import FrequentForms, Scores
+from setveil.search.pattern_moves import Patterns, find_moves
 from setveil.search.value_distance import ValueDistance
 from tests.papers.test_cheng import TABLE_1
 
@@ -113,6 +116,34 @@ def test_definition_6_5() -> None:
     assert distortion(scores, forms, 0.8) == pytest.approx([0.8 * 1.5 / largest + 0.2])
     assert distortion(scores, forms, 0.0) == pytest.approx([1.0])
     assert distortion(scores, forms, 1.0) == pytest.approx([1.5 / largest])
+
+
+def test_the_utility_gain_by_hand() -> None:
+    """Ten records either side, (8, 1, 1) and (1, 7, 2) of them a1, a2 and a3: two patterns, 8 and 7.
+
+    To hide a1 its 8 records are raised with the 7 of a2, both to A, or with the 2 of a3 to the root.
+    """
+    tree = Hierarchy.from_parents({"a1": "A", "a2": "A", "A": "*", "a3": "*", "*": None})
+    sides = [
+        Transactions.from_rows([["c=a1"]] * one + [["c=a2"]] * two + [["c=a3"]] * three)
+        for one, two, three in ((8, 1, 1), (1, 7, 2))
+    ]
+    pair = PatternPair.of_tables(sides[0], sides[1], ("c",), {"c": tree})
+    promise = HiddenPatterns(3, Fraction(1, 5))
+    work = PatternWork(pair, promise, frequent_support=0.4, multilevel=False, watch=Watch(), threads=1)
+    patterns, node = work.begin(), pair.hierarchy.node_of_label
+    assert sorted(patterns.sets.ravel().tolist()) == sorted((node["c=a1"], node["c=a2"]))
+    moves = find_moves(work.state, np.array([node["c=a1"]], dtype=np.int32), 0, every_level=False)
+    tier, gain = utility_gain(work, patterns, scored(work, moves, patterns), 0.4, 0.8)
+    found = {
+        pair.hierarchy.labels[int(moves.targets_of(which)[0])]: gain[which]
+        for which in range(len(moves))
+    }
+    assert tier.tolist() == [0, 0]
+    # Both become A, 8 against 7. a1 and a2 are 1 x 2 / 2 = 1 from A, and 2 x 3 / 2 = 3 more from the root.
+    assert found["c=A"] == pytest.approx(0.4 * (8 + 7 - 2 * 8 / 7) / 15 - 0.6 * 0.8 * 2 * (1 / 4))
+    # 8 against 2 under the root, where a1 is found again, at its largest distance; a2 stays as it is.
+    assert found["c=*"] == pytest.approx(0.4 * (8 - 8 / 2) / 15 - 0.6 * 0.8 * 1)
 
 
 def test_of_several_correspondents_the_nearest_counts() -> None:

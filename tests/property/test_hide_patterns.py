@@ -9,8 +9,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.errors import Infeasible
+from setveil.errors import Infeasible, TimeLimit
 from setveil.measure.pair_distortion import frequent_distortion
+from setveil.methods import pattern_work
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
@@ -18,7 +19,9 @@ from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
-from setveil.search.pattern_moves import find_moves, score
+from setveil.search import move_scoring
+from setveil.search.move_scoring import score
+from setveil.search.pattern_moves import find_moves
 from tests.oracle.pair_patterns import frequent, is_pattern, raised
 
 TREES = {
@@ -136,12 +139,28 @@ def test_no_pattern_is_left(seed: int, search: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
+def test_closed_sets_are_enough(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in wide tables: patterns are looked for among closed sets, and counted between searches."""
+    monkeypatch.setattr(pattern_work, "FEW_SETS", 1)
+    random = Random(f"closed {seed}")
+    pair, promise = random_pair(random), random_promise(random)
+    try:
+        outcome = anonymize(pair, promise, search=random.choice(SEARCHES))
+    except Infeasible:
+        assert patterns_of(
+            pair, tuple(pair.hierarchy.root[rows.leaves] for rows in pair.sides), promise
+        )
+        return
+    assert patterns_of(pair, outcome.recoding.node_by_entry, promise) == []
+
+
+@pytest.mark.parametrize("seed", range(60))
 def test_the_time_limit_leaves_no_pattern_either(seed: int) -> None:
     random = Random(f"limit {seed}")
     pair, promise = random_pair(random), random_promise(random)
     try:
         outcome = anonymize(pair, promise, watch=Watch(time_limit=0.0), search=random.choice(SEARCHES))
-    except Infeasible:
+    except TimeLimit:
         top = tuple(pair.hierarchy.root[rows.leaves] for rows in pair.sides)
         assert patterns_of(pair, top, promise)
         return
@@ -158,7 +177,7 @@ def growth_of(counts: list[int], records: list[int], least: list[int]) -> float:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_scores_are_those_of_moves_made(seed: int) -> None:
+def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every move is made, and everything counted anew in plain Python."""
     random = Random(f"scores {seed}")
     pair, promise = random_pair(random), random_promise(random)
@@ -182,8 +201,16 @@ def test_scores_are_those_of_moves_made(seed: int) -> None:
     place = random.randrange(len(patterns))
     side = int(patterns.side[place])
     moves = find_moves(work.state, patterns.pattern(place), side, every_level=work.every_level)
+    at_once = random.choice((1, 7, move_scoring.ENTRIES_AT_ONCE))
+    monkeypatch.setattr(move_scoring, "ENTRIES_AT_ONCE", at_once)
     found = score(
-        work.state, moves, patterns, work.frequent, work.least, every_level=work.every_level, threads=1
+        work.state,
+        moves,
+        patterns,
+        work.frequent,
+        work.least,
+        every_level=work.every_level,
+        threads=random.choice((1, 3)),
     )
     saved = work.state.saved
     for which in range(len(moves)):

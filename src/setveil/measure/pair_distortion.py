@@ -49,6 +49,11 @@ class FrequentDistortion:
         return sum(itemset.distance is None for itemset in self.kept)
 
     @property
+    def at_the_top(self) -> int:
+        """How many itemsets are found under nothing but roots, which says next to nothing."""
+        return sum(0 < itemset.largest == itemset.distance for itemset in self.kept)
+
+    @property
     def distortion(self) -> Fraction:
         """How far the others are from what they were, added up."""
         return sum((itemset.distance or Fraction(0) for itemset in self.kept), Fraction(0))

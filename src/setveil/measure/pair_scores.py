@@ -13,17 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ResourceLimit
+from ..errors import ResourceLimit, TimeLimit
+from ..kernels.rows import expand_rows
 from ..mining.emerging import EmergingPatterns, emerging_patterns
 from ..model.guarantees import HiddenPatterns
+from ..model.hierarchy import Hierarchy
 from ..model.pattern_pair import PatternPair, column_of
+from ..model.transactions import Rows, Transactions
 from ..progress import Watch
 from ..release.pair_recoding import PairRecoding
-from ..release.sealing import as_labels
+from ..release.sealing import as_labels, labelled
 from .pair_distortion import FrequentDistortion, frequent_distortion
 
 MOST_PATTERNS = 50
 """How many patterns reports and plain values list; all of them are counted."""
+FEW_SETS = 1_000_000
+"""Where one data set has more frequent sets than this, closed patterns are told alone."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,8 @@ class PairScores:
     frequent
         What became of the frequent sets of values.
     before
-        The patterns of the originals; None where there are too many to find.
+        The patterns of the originals, where every level counts at every level; only closed ones where
+        there are too many (``before.options["kind"]``), None where these are too many, too.
     """
 
     guarantee: HiddenPatterns
@@ -112,14 +118,18 @@ class PairScores:
             f"{float(self.ncp):.4f}",
             "0: all as they are, 1: all raised to the root",
         )
+        of_all = f"of {len(self.frequent.kept):,} maximal ones"
         for fate, number in self.fates.items():
             name = "frequent sets lost" if fate == "lost" else f"frequent sets kept {fate}"
-            yield (name, f"{number:,}", f"of {len(self.frequent.kept):,} maximal ones")
+            top = self.frequent.at_the_top if fate == "in a general form" else 0
+            yield (name, f"{number:,}", of_all + (f"; {top:,} as nothing but roots" if top else ""))
         largest = self.frequent.largest
         share = f"{float(self.frequent.distortion / largest):.2%}" if largest else "0.00%"
         yield ("distortion of frequent sets", share, "of the largest possible, lost sets aside")
         before = "too many" if self.before is None else f"{len(self.before):,}"
-        told = f"of growth {self.guarantee.growth} or more in the originals"
+        closed = self.before is not None and self.before.options["kind"] == "closed"
+        kind = "closed sets, the others are too many, " if closed else ""
+        told = f"{kind}of growth {self.guarantee.growth} or more in the originals"
         yield ("patterns before", before, told)
 
     def as_dict(self) -> dict[str, Any]:
@@ -138,7 +148,11 @@ class PairScores:
             "frequent": frequent,
             "patterns_before": None
             if self.before is None
-            else {"number": len(self.before), "first": self.before[:MOST_PATTERNS].as_dicts()},
+            else {
+                "number": len(self.before),
+                "kind": self.before.options["kind"],
+                "first": self.before[:MOST_PATTERNS].as_dicts(),
+            },
         }
 
     def __str__(self) -> str:
@@ -227,17 +241,29 @@ def _place(pair: PatternPair, root: int) -> tuple[int, str]:
 def _before(
     pair: PatternPair, guarantee: HiddenPatterns, watch: Watch, threads: int | None
 ) -> EmergingPatterns | None:
-    first, second = (as_labels(side, pair.hierarchy) for side in pair.sides)
+    as_read = _with_ancestors if guarantee.every_level else as_labels
+    first, second = (as_read(side, pair.hierarchy) for side in pair.sides)
     names = pair.names if pair.names[0] != pair.names[1] else ("first", "second")
-    try:
-        return emerging_patterns(
-            first,
-            second,
-            growth=guarantee.growth,
-            min_support=guarantee.min_support,
-            names=names,
-            watch=watch,
-            threads=threads,
-        )
-    except ResourceLimit:  # more than fit: the other figures are told all the same
-        return None
+    for kind in ("all", "closed"):
+        try:
+            return emerging_patterns(
+                first,
+                second,
+                growth=guarantee.growth,
+                min_support=guarantee.min_support,
+                kind=kind,
+                most_sets=FEW_SETS,
+                names=names,
+                watch=watch,
+                threads=threads,
+            )
+        except TimeLimit:
+            raise
+        except ResourceLimit:  # more than fit: the other figures are told all the same
+            continue
+    return None
+
+
+def _with_ancestors(rows: Rows, tree: Hierarchy) -> Transactions:
+    """Return records of labels in which each value stands for all above it, too."""
+    return labelled(*expand_rows(rows.indptr, rows.leaves, tree.parent), tree.labels)

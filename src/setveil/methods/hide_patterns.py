@@ -22,9 +22,11 @@ Differences from the paper, with the reasons in docs/methods/hide-patterns.md:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from random import Random
 
-from ..errors import UsageError
+from ..errors import TimeLimit, UsageError
 from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair
 from ..progress import Watch
@@ -100,49 +102,54 @@ def anonymize(
         watch=watch or Watch(),
         threads=threads,
     )
-    attempts = _Attempts(work)
+    attempts = _Attempts(work, {"annealed": restarts, "grouped": 3}.get(search, 1))
     if search == "annealed":
         for start in range(restarts):
             # A text: the runs of two seeds have nothing in common.
             chance = Random(f"{seed}/{start}")
             chosen = ByChance(theta_p, theta_q, temperature, cooling, chance)
-            attempts.add(hide_one_by_one(work, chosen))
-            if not attempts.complete:
-                break
+            attempts.add(partial(hide_one_by_one, work, chosen))
         return attempts.outcome()
     own = search == "grouped"
-    attempts.add(hide_one_by_one(work, ByGain(theta_p, theta_q)), give=own)
-    if own and len(work.first):
-        if attempts.complete:
-            attempts.add(hide_one_by_one(work, ByCare(CARE)), give=True)
-        if attempts.complete:
-            attempts.add(hide_in_groups(work), give=True)
+    attempts.add(partial(hide_one_by_one, work, ByGain(theta_p, theta_q)), give=own)
+    if own:
+        attempts.add(partial(hide_one_by_one, work, ByCare(CARE)), give=True)
+        attempts.add(partial(hide_in_groups, work), give=True)
     return attempts.outcome()
 
 
 class _Attempts:
     """The results of several runs on the same data; the best is kept."""
 
-    def __init__(self, work: PatternWork) -> None:
+    def __init__(self, work: PatternWork, runs: int) -> None:
         self.work = work
+        self.runs, self.run = runs, 0
         self.start = work.state.saved
         self.best: tuple[Loss, int, Saved] | None = None
         self.complete = True
         self.given = 0
 
-    def add(self, rounds: int | None, *, give: bool = False) -> None:
-        """Take what a run has made of the data, and put them back for the next."""
+    def add(self, run: Callable[[], int], *, give: bool = False) -> None:
+        """Run a search, with what it raised in vain given back, and put the data back for the next.
+
+        Nothing is run once the time is up, or where there is nothing to hide.
+        """
         work = self.work
-        if rounds is None:
-            self.complete = False
+        if not self.complete or (self.best is not None and not self.best[1]):
+            return
+        self.run += 1
+        work.told = f", run {self.run} of {self.runs}" if self.runs > 1 else ""
+        try:
+            rounds = run()
+        except TimeLimit:
+            self.complete, rounds = False, 0
             if self.best is not None:
                 return
             work.finish()
         given = give_back(work) if give else 0
         found = work.loss()
         if self.best is None or found < self.best[0]:
-            self.best = found, 0 if rounds is None else rounds, work.state.saved
-            self.given = given
+            self.best, self.given = (found, rounds, work.state.saved), given
         work.state.go_back(self.start)
 
     def outcome(self) -> PairOutcome:
@@ -150,10 +157,13 @@ class _Attempts:
         assert self.best is not None
         loss, rounds, nodes = self.best
         self.work.state.go_back(nodes)
-        first = self.work.first
-        figures: dict[str, int | float | str] = {
-            "patterns before": len(first),
-            "jumping before": int((first.counts == 0).any(axis=1).sum()),
+        figures: dict[str, int | float | str] = {}
+        if (first := self.work.first) is not None:
+            figures["patterns before"] = len(first)
+            figures["jumping before"] = int((first.counts == 0).any(axis=1).sum())
+            if self.work.only_closed_first:
+                figures["patterns counted"] = "small ones, for the closed sets"
+        figures |= {
             "frequent itemsets": len(self.work.frequent),
             "itemsets lost": loss[0],
             "distortion": str(loss[1]),

@@ -16,9 +16,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..errors import TimeLimit
 from ..search.pair_state import Flags, Ids, Side
 from ..search.pattern_moves import Patterns, find_moves, find_slots
-from .pattern_steps import as_move, overlapping, scored, utility_gain
+from .pattern_steps import as_move, overlapping, scored, utility_gain, watched
 from .pattern_work import Move, PatternWork
 
 PATTERNS_A_ROUND = 3
@@ -27,22 +28,18 @@ THETAS = (0.4, 0.8)
 """The paper's best weights; here they only choose which single classes are tried out."""
 
 
-def hide_in_groups(work: PatternWork) -> int | None:
-    """Hide all patterns; return in how many rounds, or None where the time is up before."""
+def hide_in_groups(work: PatternWork) -> int:
+    """Hide all patterns; return in how many rounds. `TimeLimit` where the time is up before."""
     rounds = 0
-    patterns = work.first
+    patterns = work.begin()
     while len(patterns):
         work.tick(len(patterns))
         best: tuple[tuple[object, ...], Move] | None = None
         before = work.cost()
         saved = work.state.saved
         for move in _moves(work, patterns):
-            if work.watch.expired:
-                work.state.go_back(saved)
-                return None
-            work.quiet.tick("")
             work.apply(move)
-            key = _merit(work, len(patterns), before, None if best is None else best[0])
+            key = _merit(work, patterns, before, None if best is None else best[0])
             work.state.go_back(saved)
             if key is not None and (best is None or key < best[0]):
                 best = key, move
@@ -51,19 +48,19 @@ def hide_in_groups(work: PatternWork) -> int | None:
             work.apply(work.way_out(patterns.pattern(first), int(patterns.side[first])))
         else:
             work.apply(best[1])
-        patterns = work.patterns_left()
+        patterns = work.after_a_move(patterns)
         rounds += 1
     return rounds
 
 
 def _merit(
-    work: PatternWork, patterns_before: int, cost_before: float, best: tuple[object, ...] | None
+    work: PatternWork, patterns: Patterns, cost_before: float, best: tuple[object, ...] | None
 ) -> tuple[object, ...] | None:
     """Return how a move that was just made looks, smaller is better; None where `best` beats it."""
     lost, distance, cost = work.loss()
     if best is not None and best[0] == 0 and (0, lost, distance) > best[:3]:
         return None
-    gone = patterns_before - len(work.patterns_left())
+    gone = len(patterns) - len(work.after_a_move(patterns))
     raised = cost - cost_before
     if gone > 0:
         return (0, lost, distance, raised / gone)
@@ -97,8 +94,8 @@ def _single(work: PatternWork, patterns: Patterns, pattern: Ids, side: int) -> l
     moves = find_moves(work.state, pattern, side, every_level=work.every_level)
     if not len(moves):
         return []
-    scores = scored(work, moves, patterns)
-    tier, gain = utility_gain(work, patterns, scores, *THETAS)
+    judged = watched(patterns)
+    tier, gain = utility_gain(work, judged, scored(work, moves, judged), *THETAS)
     order = np.lexsort((-gain, -tier))[:CLASSES_TRIED]
     return [as_move(work, moves, which) for which in order.tolist()]
 
@@ -147,20 +144,20 @@ def give_back(work: PatternWork) -> int:
     early, and what must stay is found in few trials.
     """
     given = 0
-    stack = [_raised(work)]
-    while stack and not work.watch.expired:
-        groups = stack.pop()
-        work.tick(0)
-        if not groups:
-            continue
-        whole = [(leaf, node, leaf) for leaf, node in groups]
-        if _given(work, whole, work.state.sides):
-            given += len(groups)
-        elif len(groups) > 1:
-            middle = len(groups) // 2
-            stack += [groups[middle:], groups[:middle]]
-        else:
-            given += _given_in_part(work, *groups[0])
+    stack = [groups] if (groups := _raised(work)) else []
+    try:
+        while stack:
+            groups = stack.pop()
+            work.watch.tick("giving values back", None)
+            if _given(work, [(leaf, node, leaf) for leaf, node in groups], work.state.sides):
+                given += len(groups)
+            elif len(groups) > 1:
+                middle = len(groups) // 2
+                stack += [groups[middle:], groups[:middle]]
+            else:
+                given += _given_in_part(work, *groups[0])
+    except TimeLimit:  # what was given so far was seen to be good
+        return given
     return given
 
 
@@ -188,10 +185,13 @@ def _given(work: PatternWork, groups: Sequence[tuple[int, int, int]], sides: Seq
             nodes = np.where(concerned, lower, nodes)
         if not np.array_equal(nodes, side.node_by_entry):
             side.go_back((nodes.astype(np.int32), None))
-    if not len(work.patterns_left("closed")) and work.loss() < loss:
-        return True
-    work.state.go_back(before)
-    return False
+    good = False
+    try:
+        good = not len(work.patterns_left("closed")) and work.loss() < loss
+    finally:
+        if not good:
+            work.state.go_back(before)
+    return good
 
 
 def _stands_alone(side: Side, node: int) -> Flags:

@@ -15,7 +15,8 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from ..search.pattern_moves import FrequentForms, Moves, Patterns, Scores, find_moves, score
+from ..search.move_scoring import FrequentForms, Scores, score
+from ..search.pattern_moves import Moves, Patterns, find_moves
 from .pattern_work import Move, PatternWork
 
 COLDEST = 0.01
@@ -29,7 +30,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What there is to choose from: the patterns left, the moves, and what each would change."""
+    """What there is to choose from: the moves, what each would change, and of which patterns."""
 
     patterns: Patterns
     moves: Moves
@@ -39,8 +40,8 @@ class Round:
 Choice = Callable[[PatternWork, Round], int]
 
 
-def hide_one_by_one(work: PatternWork, choose: Choice) -> int | None:
-    """Hide all patterns; return in how many rounds, or None where the time is up before.
+def hide_one_by_one(work: PatternWork, choose: Choice) -> int:
+    """Hide all patterns; return in how many rounds. `TimeLimit` where the time is up before.
 
     Parameters
     ----------
@@ -50,22 +51,21 @@ def hide_one_by_one(work: PatternWork, choose: Choice) -> int | None:
         Returns one of the moves of a round.
     """
     rounds = 0
-    while True:
-        patterns = work.patterns_left()
-        if not len(patterns):
-            return rounds
+    patterns = work.begin()
+    while len(patterns):
         work.tick(len(patterns))
-        if work.watch.expired:
-            return None
         place = overlapping(patterns)[0]
         pattern, side = patterns.pattern(place), int(patterns.side[place])
         moves = find_moves(work.state, pattern, side, every_level=work.every_level)
         if len(moves):
-            chosen = choose(work, Round(patterns, moves, scored(work, moves, patterns)))
+            judged = watched(patterns)
+            chosen = choose(work, Round(judged, moves, scored(work, moves, judged)))
             work.apply(as_move(work, moves, chosen))
         else:
             work.apply(work.way_out(pattern, side))
+        patterns = work.after_a_move(patterns)
         rounds += 1
+    return rounds
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,18 @@ def overlapping(patterns: Patterns) -> NDArray[np.int64]:
     return np.argsort(-shared, kind="stable")
 
 
+def watched(patterns: Patterns) -> Patterns:
+    """Return the patterns that moves are judged by: all, or of many those that overlap most."""
+    if len(patterns) <= MOST_WATCHED:
+        return patterns
+    places = np.sort(overlapping(patterns)[:MOST_WATCHED])
+    return Patterns(
+        np.ascontiguousarray(patterns.sets[places]), patterns.counts[places], patterns.side[places]
+    )
+
+
 def scored(work: PatternWork, moves: Moves, patterns: Patterns) -> Scores:
-    """Return what the moves change of these patterns, or of those that overlap most."""
-    if len(patterns) > MOST_WATCHED:
-        places = np.sort(overlapping(patterns)[:MOST_WATCHED])
-        patterns = Patterns(
-            np.ascontiguousarray(patterns.sets[places]), patterns.counts[places], patterns.side[places]
-        )
+    """Return what the moves change of these patterns, and of the frequent itemsets."""
     return score(
         work.state,
         moves,
@@ -142,6 +147,7 @@ def scored(work: PatternWork, moves: Moves, patterns: Patterns) -> Scores:
         work.least,
         every_level=work.every_level,
         threads=work.threads,
+        ask=work.silent.asking(""),
     )
 
 

@@ -26,6 +26,7 @@ from ..model.transactions import Transactions
 from ..progress import Watch
 from .emerging_findings import EmergingPattern, EmergingPatterns
 from .emerging_search import as_sides, grown_sets
+from .frequent import MOST_SETS
 from .itemsets import Counts, Itemsets
 from .support import least_count, read_support
 
@@ -41,6 +42,8 @@ def emerging_patterns(
     both_ways: bool = True,
     minimal: bool = False,
     most_items: int | None = None,
+    kind: str = "all",
+    most_sets: int = MOST_SETS,
     names: tuple[str, str] = ("first", "second"),
     watch: Watch | None = None,
     threads: int | None = None,
@@ -62,6 +65,10 @@ def emerging_patterns(
         Leave out patterns that contain another one that is more frequent in the same data set.
     most_items
         The most items of a pattern.
+    kind
+        "closed": only patterns that no larger set in the same records of their data set stands for.
+    most_sets
+        `ResourceLimit` where a data set has more frequent sets than this.
     names
         What to call the data sets.
     watch
@@ -106,6 +113,8 @@ def emerging_patterns(
             most_items=most_items,
             watch=watch,
             threads=threads or len(os.sched_getaffinity(0)),
+            kind=kind,
+            most_sets=most_sets,
         )
         parts.append((sets, elsewhere, side))
     options = {
@@ -114,6 +123,7 @@ def emerging_patterns(
         "both_ways": both_ways,
         "minimal": minimal,
         "most_items": most_items,
+        "kind": kind,
     }
     return _in_order(parts, labels, names, (len(first), len(second)), options)
 

@@ -18,7 +18,7 @@ from ..kernels.supports import count_supports, node_bitmaps, node_lists
 from ..model.transactions import Transactions
 from ..model.vocabulary import Vocabulary
 from ..progress import Watch
-from .frequent import frequent_itemsets
+from .frequent import MOST_SETS, frequent_itemsets
 from .itemsets import Counts, Ids, Itemsets
 
 AT_ONCE = 1 << 18
@@ -68,6 +68,7 @@ def grown_sets(
     threads: int,
     parent: Ids | None = None,
     kind: str = "all",
+    most_sets: int = MOST_SETS,
 ) -> tuple[Itemsets, Counts]:
     """Return the sets that are `growth` times as frequent in `up` as in `down`, and their counts there.
 
@@ -93,6 +94,8 @@ def grown_sets(
     kind
         "all", or "closed" for the sets that no larger one in the same records of `up` stands for; where
         any set is grown, a closed one is. Not together with `minimal`.
+    most_sets
+        `ResourceLimit` where `up` has more frequent sets than this.
     """
     found = frequent_itemsets(
         up.indptr,
@@ -103,11 +106,12 @@ def grown_sets(
         kind=kind,
         most_items=most_items,
         parent=parent,
+        most_sets=most_sets,
         threads=threads,
         watch=watch,
     )
     elsewhere = _counted(found, down, n_items, watch, threads, parent)
-    is_grown = elsewhere <= _most_elsewhere(found.support, up.n_records, down.n_records, growth)
+    is_grown = elsewhere <= most_elsewhere(found.support, up.n_records, down.n_records, growth)
     if minimal:
         is_grown &= ~_above_others(found, is_grown, watch)
     places = np.flatnonzero(is_grown)
@@ -132,7 +136,7 @@ def _counted(
     return counts
 
 
-def _most_elsewhere(support: Counts, here: int, there: int, growth: Fraction) -> Counts:
+def most_elsewhere(support: Counts, here: int, there: int, growth: Fraction) -> Counts:
     """Return in how many records of the other side a set of each support may be."""
     # support / here >= growth * count / there, solved for count; by Python's whole numbers, which do
     # not overflow, once for each support that occurs.

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
 from ..errors import UsageError
-
-_COUNT = re.compile(r"[1-9][0-9]{0,11}")
-_SHARE = re.compile(r"(?P<number>[0-9]{1,3}(\.[0-9]{1,9})?)(?P<percent> ?%)?")
+from ..model.support import exact_support
 
 
 def least_count(support: Fraction | int, n_records: int) -> int:
@@ -29,17 +26,7 @@ def least_count(support: Fraction | int, n_records: int) -> int:
 def read_support(text: str) -> Fraction | int:
     """Return the share or the count that a text names.
 
-    >>> read_support("1%"), read_support("0.01"), read_support("50")
-    (Fraction(1, 100), Fraction(1, 100), 50)
+    >>> read_support("1%"), read_support("0.01"), read_support("1/3"), read_support("50")
+    (Fraction(1, 100), Fraction(1, 100), Fraction(1, 3), 50)
     """
-    if _COUNT.fullmatch(text):
-        return int(text)
-    found = _SHARE.fullmatch(text)
-    share = Fraction(found["number"]) / (100 if found["percent"] else 1) if found else Fraction(0)
-    if not 0 < share <= 1:
-        raise UsageError(
-            f"the least support must be a share of the records or a count (got {text[:40]!r}).",
-            "Give for example 1%, 0.01 or 50.",
-            code="not-a-number",
-        )
-    return share
+    return exact_support(text)

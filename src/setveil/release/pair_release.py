@@ -65,10 +65,10 @@ class PairRelease:
         roots = {self.pair.hierarchy.labels[node] for node in self.pair.hierarchy.roots}
         if not self.raised or not set(self.published.labels) <= roots:
             return None
-        return (
-            "nothing but topmost categories is left to publish: a finer hierarchy, a larger growth or "
-            "a larger minimum support would keep more."
-        )
+        more = "a finer hierarchy, a larger growth or a larger minimum support"
+        if not self.complete:
+            more = "more time"
+        return f"nothing but topmost categories is left to publish: {more} would keep more."
 
     def _lines(self) -> list[tuple[str, str]]:
         first, second = self.records

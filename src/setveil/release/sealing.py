@@ -11,8 +11,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions
@@ -53,12 +55,18 @@ def digest_of_rows(rows: Rows, hierarchy: Hierarchy, key: bytes) -> str:
 
 def as_labels(rows: Rows, hierarchy: Hierarchy) -> Transactions:
     """Return records that are leaves of a hierarchy as records of labels, in the same order."""
-    labels = hierarchy.labels[: hierarchy.n_leaves]
+    return labelled(rows.indptr, rows.leaves, hierarchy.labels[: hierarchy.n_leaves])
+
+
+def labelled(
+    indptr: NDArray[np.int64], nodes: NDArray[np.int32], labels: Sequence[str]
+) -> Transactions:
+    """Return records that are nodes, ``labels[n]`` that of node n, as records of labels."""
     order = sorted(range(len(labels)), key=labels.__getitem__)
-    item_of_leaf = np.empty(len(labels), dtype=np.int64)
-    item_of_leaf[order] = np.arange(len(labels))
-    record = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))
+    item_of_node = np.empty(len(labels), dtype=np.int64)
+    item_of_node[order] = np.arange(len(labels))
+    record = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64), np.diff(indptr))
     width = max(len(labels), 1)
-    items = np.sort(record * width + item_of_leaf[rows.leaves]) % width
-    vocabulary = Vocabulary(tuple(labels[leaf] for leaf in order))
-    return Transactions(vocabulary, rows.indptr, items.astype(np.int32))
+    items = np.sort(record * width + item_of_node[nodes]) % width
+    vocabulary = Vocabulary(tuple(labels[node] for node in order))
+    return Transactions(vocabulary, indptr, items.astype(np.int32))

@@ -68,6 +68,11 @@ class Published:
     merged_of_row: Counts
     tree: Tree
 
+    @property
+    def rows(self) -> tuple[Counts, Ids, Counts]:
+        """The rows and their weights, as the scoring loops take them."""
+        return self.indptr, self.items, self.weight_by_row
+
     def lists(self, every_level: bool) -> tuple[Counts, Ids, NDArray[np.uint64], Ids, Counts]:
         """Return rows by node, bitmaps and weights, as the counting loops take them."""
         return self._at_every_level if every_level else self._as_they_stand

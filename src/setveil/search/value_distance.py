@@ -11,10 +11,14 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from math import prod
 
 import numpy as np
 
 from ..model.hierarchy import Hierarchy
+
+MOST_FORMS = 4096
+"""How many more general forms of one itemset are looked at."""
 
 
 class ValueDistance:
@@ -52,20 +56,21 @@ class ValueDistance:
         return self.to_root[node] - self.to_root[above]
 
     def forms(
-        self, itemset: tuple[int, ...], most: int | None = None
+        self, itemset: tuple[int, ...], most: int = MOST_FORMS
     ) -> list[tuple[Fraction, tuple[int, ...]]]:
         """Return the itemset and everything more general, each with its distance, the nearest first.
 
-        A form names one node at or above each item, in their order, so it may name one twice. With
-        `most`, only so many are looked at: higher ancestors are left out where there are too many.
+        A form names one node at or above each item, in their order, so it may name one twice. Where
+        there are more than `most`, ancestors next to the roots are left out first, then the roots of
+        single items; the form that names all roots is always there.
         """
         chains = [[item, *self.hierarchy.ancestors(item)] for item in itemset]
-        if most is not None:
-            while np.prod([len(chain) for chain in chains], dtype=np.float64) > most:
-                longest = max(range(len(chains)), key=lambda place: len(chains[place]))
-                del chains[longest][-1]
+        roots = tuple(chain[-1] for chain in chains)
+        while prod(len(chain) for chain in chains) > most:
+            longest = max(range(len(chains)), key=lambda place: len(chains[place]))
+            del chains[longest][-2 if len(chains[longest]) > 2 else -1]
         found = [
             (sum((self.between(*step) for step in zip(itemset, form, strict=True)), Fraction(0)), form)
-            for form in product(*chains)
+            for form in dict.fromkeys((*product(*chains), roots))
         ]
         return sorted(found)

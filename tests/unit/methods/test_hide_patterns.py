@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.errors import Cancelled, Infeasible, UsageError
+from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, UsageError
 from setveil.measure.pair_distortion import frequent_distortion
+from setveil.methods import pattern_steps, pattern_work
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
@@ -84,7 +85,8 @@ def test_infeasible_where_even_the_top_is_a_pattern(search: str) -> None:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-def test_the_same_run_twice_and_with_more_threads(search: str) -> None:
+def test_the_same_run_twice_and_with_more_threads(search: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern_work, "SMALL", 0)  # else so few rows are left to one thread
     pair = shop()
     runs = [
         anonymize(pair, HiddenPatterns(3), search=search, seed=7, threads=threads)
@@ -160,3 +162,126 @@ def test_multilevel_frequent_itemsets_are_kept_instead() -> None:
     told = frequent_distortion(pair, outcome.recoding, frequent_support=0.5, multilevel=True)
     assert told.missing == outcome.figures["itemsets lost"]
     assert any(label in {"beer", "hot", "drink"} for one in told.kept for label in one.items)
+
+
+def wide(columns: int, records: int = 20, seed: int = 3) -> PatternPair:
+    """Tables whose columns tell them apart, each a little: sets of values abound."""
+    random = Random(seed)
+    sides = [
+        Transactions.from_rows(
+            [
+                [f"c{place:02}={value if random.random() < 0.95 else 'z'}" for place in range(columns)]
+                for _ in range(records)
+            ]
+        )
+        for value in "xy"
+    ]
+    return PatternPair.of_tables(sides[0], sides[1], [f"c{place:02}" for place in range(columns)], {})
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_wide_tables_are_hidden_by_their_closed_sets(search: str) -> None:
+    """Thirty columns have a thousand million sets; the closed ones are few."""
+    pair, promise = wide(30, 6), HiddenPatterns(2)
+    outcome = anonymize(pair, promise, search=search)
+    assert outcome.complete
+    assert "closed" in str(outcome.figures["patterns counted"])
+    assert is_clean(pair, promise, outcome.recoding.node_by_entry)
+
+
+def test_a_wide_table_at_the_time_limit() -> None:
+    pair, promise = wide(24), HiddenPatterns(2)
+    outcome = anonymize(pair, promise, watch=Watch(time_limit=0.0))
+    assert not outcome.complete
+    assert is_clean(pair, promise, outcome.recoding.node_by_entry)
+
+
+def test_columns_that_tell_nothing_stay_at_the_time_limit() -> None:
+    """Only the tree that makes the pattern goes to the top, however many values go with it."""
+    same = [f"c{place}=x" for place in range(20)]
+    sides = [
+        Transactions.from_rows([[*same, "d=a"]] * many + [[*same, "d=b"]] * (20 - many))
+        for many in (18, 2)
+    ]
+    columns = [label.partition("=")[0] for label in (*same, "d=")]
+    pair = PatternPair.of_tables(sides[0], sides[1], columns, {})
+    outcome = anonymize(pair, HiddenPatterns(3), watch=Watch(time_limit=0.0))
+    raised = sum(
+        int((nodes != side.leaves).sum())
+        for nodes, side in zip(outcome.recoding.node_by_entry, pair.sides, strict=True)
+    )
+    assert raised == 40
+    assert outcome.figures["itemsets lost"] == 0
+
+
+def test_a_time_limit_is_no_proof_that_there_is_no_way() -> None:
+    """Everything at the top is a pattern here; the search finds a way all the same, given time."""
+    tree = Hierarchy.from_parents(
+        {"x": "G", "y": "G", "a": "H", "b": "H", "c": "H", "G": "R", "H": "R", "R": None}
+    )
+    first = Transactions.from_rows([["a"], ["b"], ["c"], ["x"], ["x"]])
+    second = Transactions.from_rows([["x"], ["y"], [], [], []])
+    pair, promise = PatternPair.of_sets(first, second, tree), HiddenPatterns(2, Fraction(2, 5))
+    assert anonymize(pair, promise).complete
+    with pytest.raises(TimeLimit):
+        anonymize(pair, promise, watch=Watch(time_limit=0.0))
+
+
+def test_too_many_frequent_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern_work, "MOST_ITEMSETS", 0)
+    with pytest.raises(ResourceLimit, match="--frequent-support"):
+        anonymize(shop(), HiddenPatterns(2))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_patterns_of_closed_sets_are_patterns_and_as_small_as_can_be(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair, promise = shop(40, seed), HiddenPatterns(2, Fraction(1, 20))
+    options = {"frequent_support": 0.4, "multilevel": False, "watch": Watch(), "threads": 1}
+    every = PatternWork(pair, promise, **options).patterns_left()  # type: ignore[arg-type]
+    known = {(frozenset(every.pattern(p).tolist()), int(every.side[p])) for p in range(len(every))}
+    monkeypatch.setattr(pattern_work, "FEW_SETS", 1)
+    work = PatternWork(pair, promise, **options)  # type: ignore[arg-type]
+    some = work.patterns_left()
+    found = {(frozenset(some.pattern(p).tolist()), int(some.side[p])) for p in range(len(some))}
+    assert work.only_closed
+    assert found <= known
+    assert bool(found) == bool(known)
+    for items, side in found:
+        assert not any((items - {item}, side) in known for item in items if len(items) > 1)
+
+
+def test_moves_are_judged_by_the_watched_patterns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reduction is a share of the growth of those patterns that were looked at."""
+    monkeypatch.setattr(pattern_steps, "MOST_WATCHED", 2)
+    seen: list[int] = []
+
+    def choose(work: PatternWork, given: pattern_steps.Round) -> int:
+        seen.append(len(given.patterns))
+        return pattern_steps.ByGain(0.4, 0.8)(work, given)
+
+    work = PatternWork(
+        shop(), HiddenPatterns(2), frequent_support=0.4, multilevel=False, watch=Watch(), threads=1
+    )
+    assert len(work.begin()) > 2
+    pattern_steps.hide_one_by_one(work, choose)
+    assert max(seen) == 2
+    assert not len(work.patterns_left())
+
+
+def test_annealing_cools_and_the_best_run_is_kept() -> None:
+    pair, promise = shop(60, 2), HiddenPatterns(2, Fraction(1, 20))
+    options = {"search": "annealed", "frequent_support": 0.2}
+
+    def loss(restarts: int) -> tuple[int, Fraction]:
+        outcome = anonymize(pair, promise, restarts=restarts, **options)  # type: ignore[arg-type]
+        return int(outcome.figures["itemsets lost"]), Fraction(outcome.figures["distortion"])
+
+    losses = [loss(restarts) for restarts in (1, 2, 4, 8)]
+    assert losses == sorted(losses, reverse=True)
+    chance = pattern_steps.ByChance(0.4, 0.8, 10.0, 0.4, Random(1))
+    work = PatternWork(pair, promise, frequent_support=0.2, multilevel=False, watch=Watch(), threads=1)
+    rounds = pattern_steps.hide_one_by_one(work, chance)
+    assert rounds >= 1
+    assert chance.temperature == pytest.approx(10 * 0.4 ** min(rounds, 8))
