@@ -140,7 +140,7 @@ def test_the_utility_gain_by_hand() -> None:
         for which in range(len(moves))
     }
     assert tier.tolist() == [0, 0]
-    # Both become A, 8 against 7. a1 and a2 are 1 x 2 / 2 = 1 from A, and 2 x 3 / 2 = 3 more from the root.
+    # Both become A, 8 against 7. They are 1 x 2 / 2 = 1 from A, and 2 x 3 / 2 = 3 more from the root.
     assert found["c=A"] == pytest.approx(0.4 * (8 + 7 - 2 * 8 / 7) / 15 - 0.6 * 0.8 * 2 * (1 / 4))
     # 8 against 2 under the root, where a1 is found again, at its largest distance; a2 stays as it is.
     assert found["c=*"] == pytest.approx(0.4 * (8 - 8 / 2) / 15 - 0.6 * 0.8 * 1)

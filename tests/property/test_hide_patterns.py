@@ -11,7 +11,7 @@ import pytest
 
 from setveil.errors import Infeasible, TimeLimit
 from setveil.measure.pair_distortion import frequent_distortion
-from setveil.methods import pattern_work
+from setveil.methods import pattern_mining
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
@@ -141,7 +141,7 @@ def test_no_pattern_is_left(seed: int, search: str) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_closed_sets_are_enough(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in wide tables: patterns are looked for among closed sets, and counted between searches."""
-    monkeypatch.setattr(pattern_work, "FEW_SETS", 1)
+    monkeypatch.setattr(pattern_mining, "FEW_SETS", 1)
     random = Random(f"closed {seed}")
     pair, promise = random_pair(random), random_promise(random)
     try:
@@ -186,7 +186,7 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
         pair, promise, frequent_support=0.3, multilevel=multilevel, watch=Watch(), threads=1
     )
     for _ in range(random.randint(0, 2)):  # somewhere on the way
-        patterns = work.patterns_left()
+        patterns = work.miner.left(Watch())
         if not len(patterns):
             return
         place = random.randrange(len(patterns))
@@ -195,7 +195,7 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
         if not len(moves):
             return
         make(work, moves, random.randrange(len(moves)))
-    patterns = work.patterns_left()
+    patterns = work.miner.left(Watch())
     if not len(patterns):
         return
     place = random.randrange(len(patterns))
@@ -208,7 +208,7 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
         moves,
         patterns,
         work.frequent,
-        work.least,
+        work.miner.least,
         every_level=work.every_level,
         threads=random.choice((1, 3)),
     )
@@ -259,7 +259,7 @@ def changes(
     after: list[list[frozenset[int]]],
 ) -> tuple[int, float]:
     tree = work.state.pair.hierarchy
-    records, least = work.state.records.tolist(), work.least.tolist()
+    records, least = work.state.records.tolist(), work.miner.least.tolist()
     fewer, fall = 0, 0.0
     moved = [
         [old != new for old, new in zip(olds, news, strict=True)]

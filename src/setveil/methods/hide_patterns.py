@@ -161,8 +161,8 @@ class _Attempts:
         if (first := self.work.first) is not None:
             figures["patterns before"] = len(first)
             figures["jumping before"] = int((first.counts == 0).any(axis=1).sum())
-            if self.work.only_closed_first:
-                figures["patterns counted"] = "small ones, for the closed sets"
+            if self.work.miner.only_closed:
+                figures["patterns looked at"] = "small ones of the closed sets"
         figures |= {
             "frequent itemsets": len(self.work.frequent),
             "itemsets lost": loss[0],

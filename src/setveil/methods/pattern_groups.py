@@ -187,7 +187,7 @@ def _given(work: PatternWork, groups: Sequence[tuple[int, int, int]], sides: Seq
             side.go_back((nodes.astype(np.int32), None))
     good = False
     try:
-        good = not len(work.patterns_left("closed")) and work.loss() < loss
+        good = work.is_clean and work.loss() < loss
     finally:
         if not good:
             work.state.go_back(before)

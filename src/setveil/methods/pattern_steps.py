@@ -144,7 +144,7 @@ def scored(work: PatternWork, moves: Moves, patterns: Patterns) -> Scores:
         moves,
         patterns,
         work.frequent,
-        work.least,
+        work.miner.least,
         every_level=work.every_level,
         threads=work.threads,
         ask=work.silent.asking(""),

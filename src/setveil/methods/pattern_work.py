@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -10,25 +11,22 @@ import numpy as np
 
 from ..errors import Infeasible, ResourceLimit, TimeLimit, UsageError
 from ..kernels.rows import merge_rows
-from ..mining.emerging_search import Side as MinedSide
-from ..mining.emerging_search import grown_sets, most_elsewhere
-from ..mining.frequent import MOST_SETS, frequent_itemsets
+from ..mining.frequent import frequent_itemsets
 from ..mining.support import least_count
 from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair
 from ..progress import Watch
 from ..search.move_scoring import FrequentForms
-from ..search.pair_state import Counts, Flags, Ids, PairState
+from ..search.pair_state import Flags, Ids, PairState
 from ..search.pattern_moves import Patterns, is_narrow
 from ..search.value_distance import ValueDistance
+from .pattern_mining import PatternMiner
 
 SMALL = 50_000
 """Below so many distinct rows, starting threads costs more than they bring."""
 
-FEW_SETS = 100_000
-"""Where one side has more frequent sets than this, patterns are looked for among its closed sets alone,
-and each is made as small as it can be. Any set that is a pattern has a closed one above it that is, and
-in wide tables there are thousands of those where there are millions of sets."""
+LEAST_PATIENCE = 1.0
+"""So many seconds after the time limit are spent on an end that keeps more, or a tenth of the limit."""
 MOST_ITEMSETS = 50_000
 """How many frequent itemsets can be looked after."""
 
@@ -66,24 +64,20 @@ class PatternWork:
         threads: int | None,
     ) -> None:
         self.guarantee = guarantee
-        self.growth = guarantee.growth
         self.watch = watch
         self.quiet = Watch(stop=watch.stop)
         """For work that must end once begun: it can be cancelled, and knows no deadline."""
         self.silent = replace(watch, listener=None)
         """For the mining of every round: its progress says nothing of the whole."""
-        self.only_closed = self.only_closed_first = False
         self.told = ""
         """Which of several runs this is, for the progress line."""
         self.state = PairState(pair)
         self.every_level = guarantee.every_level
         self.narrow = is_narrow(self.state, self.every_level)
         rows = sum(len(side.weight_by_row) for side in self.state.sides)
-        self.all_threads = threads or len(os.sched_getaffinity(0))
-        self.threads = 1 if rows < SMALL else self.all_threads
-        self.least = np.array(
-            [least_count(guarantee.min_support, int(n)) for n in self.state.records], dtype=np.int64
-        )
+        all_threads = threads or len(os.sched_getaffinity(0))
+        self.threads = 1 if rows < SMALL else all_threads
+        self.miner = PatternMiner(self.state, guarantee, self.threads, all_threads)
         self.frequent = self._frequent(share(frequent_support), multilevel)
         self.cost_by_node = _share_of_tree(pair)
         self._weights = [
@@ -97,9 +91,17 @@ class PatternWork:
         """Find the patterns to hide; `TimeLimit` where the time is up before."""
         if self.first is None:
             self.watch.tick("looking for patterns", None)
-            self.first = self.patterns_left(watch=self.watch)
-            self.only_closed_first = self.only_closed
+            self.first = self.miner.left(self.watch)
         return self.first
+
+    def after_a_move(self, before: Patterns) -> Patterns:
+        """Return the patterns left, given those there were; `TimeLimit` where the time is up."""
+        return self.miner.left_of(before, self.silent)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no pattern is left; `TimeLimit` where the time is up."""
+        return not len(self.miner.closed(self.silent))
 
     def _frequent(self, support: Fraction, multilevel: bool) -> FrequentForms:
         """Return the maximal frequent itemsets of both data sets together."""
@@ -130,120 +132,6 @@ class PatternWork:
                 code="too-many-itemsets",
             )
         return FrequentForms(list(found), distance, least, multilevel)
-
-    def patterns_left(self, kind: str = "all", *, watch: Watch | None = None) -> Patterns:
-        """Return the patterns of what would be published now; `TimeLimit` where the time is up.
-
-        "closed" is enough to see if there is any. Where there are too many of "all", they are some
-        small ones, at least one if there is any.
-        """
-        watch = watch or self.silent
-        if kind == "all" and not self.only_closed:
-            try:
-                return self._mined("all", FEW_SETS, watch)
-            except TimeLimit:
-                raise
-            except ResourceLimit:
-                self.only_closed = True
-        try:
-            found = self._mined("closed", MOST_SETS, watch)
-            return found if kind == "closed" else self._shrunk(found)
-        except TimeLimit:
-            raise
-        except ResourceLimit as error:
-            raise ResourceLimit(
-                f"one data set has more than {MOST_SETS:,} closed sets of the minimum support.",
-                "Ask for a larger minimum support (--min-support), or name fewer columns "
-                "(--attributes).",
-                code="too-many-itemsets",
-            ) from error
-
-    def after_a_move(self, before: Patterns) -> Patterns:
-        """Return the patterns left, given those there were: mined anew, as the paper has it.
-
-        Where mining is long, those of before are counted again, and mined anew when none is left.
-        """
-        if not self.only_closed:
-            return self.patterns_left()
-        sets, counts = self._counted(before.sets)
-        still = self._is_pattern(counts, before.side)
-        if not still.any():
-            return self.patterns_left()
-        return Patterns(np.ascontiguousarray(sets[still]), counts[still], before.side[still])
-
-    def _mined(self, kind: str, most_sets: int, watch: Watch, *, minimal: bool = False) -> Patterns:
-        sides = [
-            MinedSide(side.indptr, side.items, side.weight_by_row, side.n_records)
-            for side in self.state.published
-        ]
-        parent = self.state.tree.parent
-        sets, counts, where = [], [], []
-        for up in (0, 1):
-            found, elsewhere = grown_sets(
-                sides[up],
-                sides[1 - up],
-                len(parent),
-                growth=self.growth,
-                least=int(self.least[up]),
-                minimal=minimal,
-                most_items=None,
-                watch=watch,
-                threads=self.all_threads if self.only_closed else self.threads,
-                parent=parent if self.every_level else None,
-                kind=kind,
-                most_sets=most_sets,
-            )
-            sets.append(found.padded())
-            by_side = (found.support, elsewhere) if up == 0 else (elsewhere, found.support)
-            counts.append(np.stack(by_side, axis=1))
-            where.append(np.full(len(found), up, dtype=np.int64))
-        width = max(1, *(part.shape[1] for part in sets))
-        padded = [
-            np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=-1) for part in sets
-        ]
-        return Patterns(
-            np.ascontiguousarray(np.concatenate(padded)), np.concatenate(counts), np.concatenate(where)
-        )
-
-    def _shrunk(self, found: Patterns) -> Patterns:
-        """Return smaller patterns: values are left out while a set stays one, the most common first."""
-        if not len(found):
-            return found
-        every = np.arange(len(self.state.tree.parent), dtype=np.int32)[:, None]
-        often = self._counted(every)[1].sum(axis=1)
-        rank = np.where(found.sets < 0, -1, often[found.sets])
-        sets = np.take_along_axis(found.sets, np.argsort(-rank, axis=1, kind="stable"), axis=1)
-        for place in range(sets.shape[1]):
-            smaller = sets.copy()
-            smaller[:, place] = -1
-            stays = self._is_pattern(self._counted(smaller)[1], found.side)
-            stays &= (smaller >= 0).any(axis=1)
-            sets[stays] = smaller[stays]
-        sets, counts = self._counted(sets)
-        keys = np.concatenate([sets, found.side[:, None].astype(np.int32)], axis=1)
-        kept = np.sort(np.unique(keys, axis=0, return_index=True)[1])
-        return Patterns(np.ascontiguousarray(sets[kept]), counts[kept], found.side[kept])
-
-    def _counted(self, sets: Ids) -> tuple[Ids, Counts]:
-        """Return sets with their padding at the end, and their counts on either side."""
-        nobody = len(self.state.tree.parent)
-        padded = np.sort(np.where(sets < 0, nobody, sets), axis=1)
-        padded = np.where(padded == nobody, -1, padded).astype(np.int32)
-        counts = [
-            side.supports(padded, every_level=self.every_level, threads=self.threads)
-            for side in self.state.published
-        ]
-        return padded, np.stack(counts, axis=1)
-
-    def _is_pattern(self, counts: Counts, more_frequent_in: Counts) -> Flags:
-        """Tell which sets of these counts are patterns, each on its side."""
-        records = self.state.records
-        found = np.zeros(len(counts), dtype=np.bool_)
-        for up in (0, 1):
-            here, there = counts[:, up], counts[:, 1 - up]
-            most = most_elsewhere(here, int(records[up]), int(records[1 - up]), self.growth)
-            found |= (more_frequent_in == up) & (here >= self.least[up]) & (there <= most)
-        return found
 
     def apply(self, move: Move) -> int:
         """Make a move; return how many values it changed."""
@@ -303,11 +191,13 @@ class PatternWork:
         return Move(side, np.array(targets, dtype=np.int32), own, none, values)
 
     def finish(self) -> None:
-        """Hide what is left in a short way: tree after tree goes to the top, the worst one first.
+        """Hide what is left in a short way: in all records, the values that make most patterns go up.
 
-        `TimeLimit` where that ends in a pattern: records without values can make one of the top itself.
+        Step by step at first, then each to its root. `TimeLimit` where that ends in a pattern: records
+        without values can make one of the root itself.
         """
         tree = self.state.tree.hierarchy
+        patience = max(LEAST_PATIENCE, (self.watch.time_limit or 0.0) / 10)
         while len(left := self._left_at_the_end()):
             nodes = left.sets[(left.sets >= 0) & (tree.root[left.sets] != left.sets)]
             if not len(nodes):
@@ -315,27 +205,24 @@ class PatternWork:
                     f"the time limit passed before a way was found to a release with {self.guarantee}.",
                     "Raise --time-limit, or leave out records without values.",
                 )
-            self._to_the_top(np.array([np.bincount(tree.root[nodes]).argmax()], dtype=np.int32))
+            worst = int(np.bincount(nodes).argmax())
+            above = tree.parent if self.watch.remaining > -patience else tree.root
+            self._raise_everywhere([int(above[worst])])
 
     def _left_at_the_end(self) -> Patterns:
-        """Return some of the patterns left, by a search that ends soon."""
+        """Return some of the patterns left; where the search is long, all goes to the top before it."""
         try:
-            return self._mined("all", FEW_SETS, self.quiet, minimal=True)
+            return self.miner.some(self.quiet)
         except ResourceLimit:
-            pass
-        try:
-            return self._shrunk(self._mined("closed", FEW_SETS, self.quiet))
-        except ResourceLimit:
-            pass
-        self._to_the_top(np.asarray(self.state.tree.hierarchy.roots, dtype=np.int32))
-        return self._mined("closed", MOST_SETS, self.quiet)
+            self._raise_everywhere(self.state.tree.hierarchy.roots)
+            return self.miner.some(self.quiet)
 
-    def _to_the_top(self, roots: Ids) -> None:
-        """Raise all values under these roots, in all records."""
+    def _raise_everywhere(self, targets: Sequence[int]) -> None:
+        """Raise what is below these nodes, in all records."""
         here, there = (
             np.ones(len(side.weight_by_row), dtype=np.bool_) for side in self.state.published
         )
-        self.apply(Move(0, roots, here, there))
+        self.apply(Move(0, np.asarray(targets, dtype=np.int32), here, there))
 
 
 def share(value: float) -> Fraction:

@@ -26,6 +26,8 @@ ALL_FORMS = 200_000
 """How many forms of all frequent itemsets together are looked after."""
 ENTRIES_AT_ONCE = 1 << 24
 """How many counts of moves by sets are held at a time."""
+MOVES_AT_ONCE = 512
+"""How many moves are scored between two looks at the clock."""
 
 
 class FrequentForms:
@@ -118,7 +120,7 @@ def score(
         threads or len(os.sched_getaffinity(0)),
     )
     found = []
-    at_once = max(1, ENTRIES_AT_ONCE // max(1, len(patterns), len(frequent.forms)))
+    at_once = min(MOVES_AT_ONCE, max(1, ENTRIES_AT_ONCE // max(1, len(patterns), len(frequent.forms))))
     for first in range(0, max(1, len(moves.targets)), at_once):
         if ask is not None:
             ask()

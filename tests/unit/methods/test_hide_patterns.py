@@ -10,7 +10,7 @@ import pytest
 
 from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, UsageError
 from setveil.measure.pair_distortion import frequent_distortion
-from setveil.methods import pattern_steps, pattern_work
+from setveil.methods import pattern_mining, pattern_steps, pattern_work
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
@@ -43,7 +43,7 @@ def is_clean(pair: PatternPair, promise: HiddenPatterns, nodes: tuple[np.ndarray
             here = slice(rows.indptr[record], rows.indptr[record + 1])
             spread[side.indptr[row] : side.indptr[row + 1]] = chosen[here]
         side.go_back((spread, None))
-    return not len(work.patterns_left())
+    return not len(work.miner.left(Watch()))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_wide_tables_are_hidden_by_their_closed_sets(search: str) -> None:
     pair, promise = wide(30, 6), HiddenPatterns(2)
     outcome = anonymize(pair, promise, search=search)
     assert outcome.complete
-    assert "closed" in str(outcome.figures["patterns counted"])
+    assert "closed" in str(outcome.figures["patterns looked at"])
     assert is_clean(pair, promise, outcome.recoding.node_by_entry)
 
 
@@ -222,9 +222,12 @@ def test_a_time_limit_is_no_proof_that_there_is_no_way() -> None:
     first = Transactions.from_rows([["a"], ["b"], ["c"], ["x"], ["x"]])
     second = Transactions.from_rows([["x"], ["y"], [], [], []])
     pair, promise = PatternPair.of_sets(first, second, tree), HiddenPatterns(2, Fraction(2, 5))
-    assert anonymize(pair, promise).complete
+    for limit in (None, 0.0):
+        outcome = anonymize(pair, promise, watch=Watch(time_limit=limit))
+        assert is_clean(pair, promise, outcome.recoding.node_by_entry)
+    empty = Transactions.from_rows([[]] * 5)
     with pytest.raises(TimeLimit):
-        anonymize(pair, promise, watch=Watch(time_limit=0.0))
+        anonymize(PatternPair.of_sets(first, empty, tree), promise, watch=Watch(time_limit=0.0))
 
 
 def test_too_many_frequent_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,13 +242,13 @@ def test_patterns_of_closed_sets_are_patterns_and_as_small_as_can_be(
 ) -> None:
     pair, promise = shop(40, seed), HiddenPatterns(2, Fraction(1, 20))
     options = {"frequent_support": 0.4, "multilevel": False, "watch": Watch(), "threads": 1}
-    every = PatternWork(pair, promise, **options).patterns_left()  # type: ignore[arg-type]
+    every = PatternWork(pair, promise, **options).miner.left(Watch())  # type: ignore[arg-type]
     known = {(frozenset(every.pattern(p).tolist()), int(every.side[p])) for p in range(len(every))}
-    monkeypatch.setattr(pattern_work, "FEW_SETS", 1)
+    monkeypatch.setattr(pattern_mining, "FEW_SETS", 1)
     work = PatternWork(pair, promise, **options)  # type: ignore[arg-type]
-    some = work.patterns_left()
+    some = work.miner.left(Watch())
     found = {(frozenset(some.pattern(p).tolist()), int(some.side[p])) for p in range(len(some))}
-    assert work.only_closed
+    assert work.miner.only_closed
     assert found <= known
     assert bool(found) == bool(known)
     for items, side in found:
@@ -267,7 +270,7 @@ def test_moves_are_judged_by_the_watched_patterns_alone(monkeypatch: pytest.Monk
     assert len(work.begin()) > 2
     pattern_steps.hide_one_by_one(work, choose)
     assert max(seen) == 2
-    assert not len(work.patterns_left())
+    assert not len(work.miner.left(Watch()))
 
 
 def test_annealing_cools_and_the_best_run_is_kept() -> None:
