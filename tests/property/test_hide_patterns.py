@@ -203,6 +203,7 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
     moves = find_moves(work.state, patterns.pattern(place), side, every_level=work.every_level)
     at_once = random.choice((1, 7, move_scoring.ENTRIES_AT_ONCE))
     monkeypatch.setattr(move_scoring, "ENTRIES_AT_ONCE", at_once)
+    monkeypatch.setattr(move_scoring, "HEAVY", random.choice((0, move_scoring.HEAVY)))
     found = score(
         work.state,
         moves,
@@ -211,6 +212,7 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
         work.miner.least,
         every_level=work.every_level,
         threads=random.choice((1, 3)),
+        all_threads=2,
     )
     saved = work.state.saved
     for which in range(len(moves)):

@@ -147,6 +147,7 @@ def scored(work: PatternWork, moves: Moves, patterns: Patterns) -> Scores:
         work.miner.least,
         every_level=work.every_level,
         threads=work.threads,
+        all_threads=work.miner.all_threads,
         ask=work.silent.asking(""),
     )
 

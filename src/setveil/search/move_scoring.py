@@ -6,7 +6,6 @@ bounded however many moves and sets there are.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,8 +25,8 @@ ALL_FORMS = 200_000
 """How many forms of all frequent itemsets together are looked after."""
 ENTRIES_AT_ONCE = 1 << 24
 """How many counts of moves by sets are held at a time."""
-MOVES_AT_ONCE = 512
-"""How many moves are scored between two looks at the clock."""
+HEAVY = 1 << 18
+"""So many counts of moves by sets are worth all threads, and a look at the clock now and then."""
 
 
 class FrequentForms:
@@ -103,12 +102,13 @@ def score(
     least: Counts,
     *,
     every_level: bool,
-    threads: int | None = None,
+    threads: int = 1,
+    all_threads: int = 1,
     ask: Callable[[], None] | None = None,
 ) -> Scores:
     """Return what each of these moves would change of the patterns and of the frequent itemsets.
 
-    `ask` is called now and then; what it raises ends the work.
+    Heavy work is shared by `all_threads`. `ask` is called then and now; what it raises ends the work.
     """
     counting = _Counting(
         state,
@@ -117,13 +117,13 @@ def score(
         least,
         every_level,
         state.published[moves.side].only(moves.holders),
-        threads or len(os.sched_getaffinity(0)),
+        threads,
+        all_threads,
+        ask,
     )
     found = []
-    at_once = min(MOVES_AT_ONCE, max(1, ENTRIES_AT_ONCE // max(1, len(patterns), len(frequent.forms))))
+    at_once = max(1, ENTRIES_AT_ONCE // max(1, len(patterns), len(frequent.forms)))
     for first in range(0, max(1, len(moves.targets)), at_once):
-        if ask is not None:
-            ask()
         found.append(counting.scores(moves.part(first, first + at_once)))
     return Scores(
         np.concatenate([part.jumping for part in found]),
@@ -143,6 +143,8 @@ class _Counting:
     every_level: bool
     moved: Published
     threads: int
+    all_threads: int
+    ask: Callable[[], None] | None
 
     def scores(self, moves: Moves) -> Scores:
         """Return the scores of some of the moves."""
@@ -174,6 +176,7 @@ class _Counting:
                 finite,
             ),
             len(moves),
+            len(patterns),
         )
         return Scores(jumping, finite, self._distances(moves))
 
@@ -206,6 +209,7 @@ class _Counting:
                 distance,
             ),
             len(moves),
+            len(frequent.forms),
         )
         return distance
 
@@ -245,6 +249,7 @@ class _Counting:
                 there,
             ),
             len(moves.targets),
+            len(sets),
         )
         return held, change, here, there
 
@@ -260,5 +265,9 @@ class _Counting:
             moves.row_by_member,
         )
 
-    def _in_parts(self, work: Callable[[tuple[int, int]], None], size: int) -> None:
-        in_threads(work, even_parts(size, 4 * self.threads), self.threads)
+    def _in_parts(self, work: Callable[[tuple[int, int]], None], size: int, sets: int) -> None:
+        """Do the work for 0 .. size - 1, of so many sets each, in parts."""
+        if size * sets < HEAVY:
+            in_threads(work, even_parts(size, 4 * self.threads), self.threads)
+        else:
+            in_threads(work, even_parts(size, 64), self.all_threads, self.ask)
