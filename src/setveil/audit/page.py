@@ -4,7 +4,9 @@ What a page may be made of is spelled out here, and everything else is refused: 
 pictures, comments, addresses, event handlers, style attributes, another style sheet, a second spelling
 of the same content. The grammar is so narrow that a browser cannot read it in another way. Labels
 stand in ``bdi`` elements, and must be published ones. What remains unchecked is the wording: sentences
-and numbers beyond those compared here are the publisher's word.
+and numbers beyond those compared here are the publisher's word. Of two data sets more is compared: the
+title and the first heading name the promise as the audit does, the lead is a sentence of it, no other
+heading has a number, and growth, patterns and levels are named by the certificate's sentences alone.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 
 from ..errors import DataError
 from .spelling import decode, refuse
+from .words import pair_name
 
 NAME = "report.html"
 LARGEST = 4 * 2**20
@@ -60,6 +63,9 @@ _TOKEN = re.compile(
     r"(?P<closed>/?)>|(?P<text>[^<>]+)"
 )
 _ATTRIBUTE = re.compile(r' ([A-Za-z][A-Za-z0-9-]*)="([^"<>]*)"')
+READ_FIRST = _words("h1 h2 h3 lead")
+_CLAIM = re.compile("grow|pattern|level|times", re.IGNORECASE)
+"""What a text about two data sets says only where it is one of the certificate's sentences."""
 _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot);)")
 
 
@@ -79,7 +85,7 @@ def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collect
     head, start, rest = text.partition(START)
     if not start or not rest.endswith(END):
         raise _wrong("the page has no head, or something follows its end.", None, "report-head")
-    _check_head(head)
+    title = _check_head(head)
     scan = _Scan(rest.removesuffix(END), 1 + head.count("\n") + start.count("\n"))
     scan.run()
     known = {_shown(label) for label in labels}
@@ -95,10 +101,32 @@ def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collect
         for sentence in certificate[key]:
             if _shown(sentence) not in said:
                 raise _wrong(f"a sentence of {key} is missing.", None, "report-content")
+    if certificate.get("recoding") == "pair":
+        _check_pair_words(title, scan, certificate)
 
 
-def _check_head(head: str) -> None:
-    """The head is fixed but for the title and the style sheet, which is one of those known."""
+def _check_pair_words(title: str, scan: _Scan, certificate: Mapping[str, Any]) -> None:
+    """The page about two data sets claims what its certificate does, which was checked before."""
+    name, evidence = pair_name(certificate["guarantee"]), certificate["evidence"]
+    heading = f"{name[:1].upper()}{name[1:]}, verified"
+    headings = {kind: scan.said_in(kind) for kind in ("h1", "h2", "h3")}
+    if title != f"Release report: {name}" or headings["h1"] != [heading]:
+        raise _wrong("title and first heading do not name the promise.", None, "report-words")
+    if any(sign.isdigit() for text in headings["h2"] + headings["h3"] for sign in text):
+        raise _wrong("a heading names a number.", None, "report-words")
+    if not set(scan.said_in("lead")) <= set(certificate["promised"]):
+        raise _wrong("the lead is no sentence of promised.", None, "report-words")
+    terms = certificate["terms"]
+    known = {heading, *certificate["promised"], *certificate["not_promised"], certificate["method"]}
+    known |= {*terms["techniques"], terms["privacy_model"], terms["truthfulness"]}
+    known |= {sentence for found in evidence.values() for part in found.values() for sentence in part}
+    for text, line in scan.free_texts:
+        if _CLAIM.search(text) and text not in known:
+            raise _wrong("growth, patterns or levels are named anew.", line, "report-words")
+
+
+def _check_head(head: str) -> str:
+    """Return the title; the rest of the head is fixed but for the style sheet, one of those known."""
     found = re.fullmatch(
         r"<!doctype html>\n<html lang=\"en\">\n<head>\n(?P<metas>(?:<meta [^<>]*>\n)+)"
         r"<title>(?P<title>[^<>\n]+)</title>\n<style>(?P<style>[^<&]*)</style>",
@@ -115,6 +143,7 @@ def _check_head(head: str) -> None:
     if found["metas"] != "".join(meta.format(policy=policy) + "\n" for meta in METAS):
         raise _wrong("the head is not the one that setveil writes.", 3, "report-head")
     _check_text(found["title"], 1)
+    return _plain(found["title"])
 
 
 class _Scan:
@@ -125,6 +154,9 @@ class _Scan:
         self.open: list[str] = []
         self.texts: list[str] = []
         self.labels: list[tuple[str, int]] = []
+        self.free_texts: list[tuple[str, int]] = []
+        self._said: list[tuple[str, list[str]]] = []
+        self._within: list[tuple[int, list[str]]] = []
 
     def run(self) -> None:
         """Walk to the end, or raise `DataError` at the first thing that has no place here."""
@@ -146,6 +178,10 @@ class _Scan:
         _check_text(text, self.line)
         if self.open and self.open[-1] == "bdi":
             self.labels.append((_plain(text), self.line))
+        else:
+            self.free_texts.append((_plain(text), self.line))
+        for _, parts in self._within:
+            parts.append(_plain(text))
         if text.strip("\n"):
             self.texts.append(_plain(text))
 
@@ -156,19 +192,32 @@ class _Scan:
         if token["end"]:
             if token["attributes"] or token["closed"] or not self.open or self.open.pop() != name:
                 raise _wrong(f"</{name}> closes nothing.", self.line, "report-markup")
+            self._within = [found for found in self._within if found[0] < len(self.open)]
             return
         seen: set[str] = set()
+        kinds = {name}
         for key, value in _ATTRIBUTE.findall(token["attributes"]):
             self._attribute(key, value)
             if key in seen:
                 raise _wrong(f"the attribute {key} comes twice.", self.line, "report-attribute")
             seen.add(key)
+            if key == "class":
+                kinds |= set(value.split())
+            elif key == "aria-label":
+                self.free_texts.append((_plain(value), self.line))
         if token["closed"] and "svg" not in self.open:
             raise _wrong(f"<{name}/> is spelled wrongly.", self.line, "report-markup")
         if not token["closed"]:
             if self.open and self.open[-1] == "bdi":
                 raise _wrong("a label holds markup.", self.line, "report-markup")
+            for kind in kinds & READ_FIRST:
+                self._said.append((kind, []))
+                self._within.append((len(self.open), self._said[-1][1]))
             self.open.append(name)
+
+    def said_in(self, kind: str) -> list[str]:
+        """Return the text of each element of a kind that is read first, a heading or the lead."""
+        return ["".join(parts) for name, parts in self._said if name == kind]
 
     def _attribute(self, key: str, value: str) -> None:
         _check_text(value, self.line)

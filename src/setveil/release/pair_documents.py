@@ -39,16 +39,16 @@ def told_support(support: Fraction | int) -> str:
 def promised(guarantee: HiddenPatterns) -> list[str]:
     """Return what the guarantee promises, in plain words."""
     support = told_support(guarantee.min_support)
-    level = (
-        "A value also counts for every category above it."
+    level, read = (
+        ("A value also counts for every category above it.", "values read at every level")
         if guarantee.every_level
-        else "Values count as they stand in the files."
+        else ("Values count as they stand in the files.", "values taken as they stand")
     )
     return [
         f"Whatever set of published values is in {support} of one data set, its share of the records "
         f"there is less than {guarantee.growth} times its share of the records of the other. {level}",
-        f"Whoever compares the two data sets finds no emerging pattern of growth {guarantee.growth} or "
-        f"more that is in {support} of either.",
+        f"Whoever compares the two data sets, {read}, finds no emerging pattern of growth "
+        f"{guarantee.growth} or more that is in {support} of either.",
     ]
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from .drawing import MARGIN, Drawing, cut_to_width, text_width
 from .figure import Figure
 from .marks import Mark, mark_of
-from .palette import BLUE, DEEP, INK, MUTED, ORANGE, PAPER, RULE, SHADE, Style
+from .palette import BLUE, DEEP, INK, MUTED, ORANGE, PAPER, RULE, SAND, SHADE, VERMILION, Style
 from .scales import Scale, spelled, spread
 
 WIDTH = 700.0
@@ -26,6 +27,8 @@ MOST_TOLD = 60
 """How many numbers the description for screen readers holds."""
 
 Point = tuple[float, float | None]
+_FILLS = (Style(BLUE, BLUE, PAPER, weight=0.6), Style(SAND, VERMILION, INK, weight=1.4))
+"""Bars of two groups: dark, and light with a line around it, apart in grey print too."""
 
 
 def line_chart(
@@ -98,9 +101,12 @@ def bar_chart(
     x_label: str,
     percent: bool = False,
     told: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
     notes: Sequence[str] = (),
 ) -> Figure:
-    """Return bars that lie, in the order given, each with its name before and its number behind.
+    """Return bars that lie, in the order given, each below its number and its name.
+
+    Numbers stand at the left, where a narrow screen shows them before it is scrolled.
 
     Parameters
     ----------
@@ -111,7 +117,9 @@ def bar_chart(
     percent
         The lengths are shares, shown in percent.
     told
-        What is written behind each bar instead of its number.
+        What is written above each bar instead of its number.
+    groups
+        Of which of two groups each bar is, in words; a legend tells them apart.
     notes
         Lines of small print below.
 
@@ -119,31 +127,40 @@ def bar_chart(
     Figure('Loss')
     """
     written = list(told) if told is not None else [spelled(float(y), percent=percent) for _, y in bars]
+    of_bar = list(groups) if groups is not None else [""] * len(bars)
+    fills = dict(zip(dict.fromkeys(of_bar), _FILLS, strict=False))
     lengths = [float(length) if math.isfinite(length) else 0.0 for _, length in bars]
-    names = max((text_width(name, 12.5) for name, _ in bars), default=0.0)
-    left = MARGIN + min(names, 230.0) + 12
-    behind = min(max((text_width(text, 12) for text in written), default=0.0), 240.0)
-    right = WIDTH - MARGIN - behind - 12
+    numbers = min(max((text_width(text, 12.5) for text in written), default=0.0) + 6, 240.0)
+    top = TOP + (LABEL_GAP + 3) * (len(fills) if groups is not None else 0)
+    left, right = MARGIN, WIDTH - MARGIN - 10
     across = Scale.over(lengths, left, right)
-    step = 26.0
-    bottom = TOP + step * len(bars) + 4
+    step = 42.0
+    bottom = top + step * len(bars)
     lines = _wrapped(notes)
-    words = "; ".join(f"{name}: {text}" for (name, _), text in zip(bars, written, strict=True))
+    words = "; ".join(
+        f"{name}{f', {group}' if group else ''}: {text}"
+        for (name, _), group, text in zip(bars, of_bar, written, strict=True)
+    )
     sheet = _sheet(title, x_label, bottom + 28 + 17 * len(lines), words[:4000])
-    for x, text in _apart(across.named(percent=percent)):
-        sheet.line(x, TOP - 2, x, bottom, colour=RULE, weight=0.8)
+    for place, (group, style) in enumerate(fills.items() if groups is not None else ()):
+        y = TOP - 6 + (LABEL_GAP + 3) * place
+        sheet.box(left, y, 22, 12, style, radius=2)
+        sheet.text(left + 30, y + 10.5, cut_to_width(group, 12.5, right - left - 30), size=12.5)
+    marks = _apart(across.named(percent=percent))
+    for x, text in marks:
         sheet.text(x, bottom + 17, text, size=SMALL, colour=MUTED, anchor="middle")
     zero = across.place(0.0)
+    shown = _cut_apart([name for name, _ in bars], 12.5, right - left - numbers - 8)
     for place, ((name, _), length, text) in enumerate(zip(bars, lengths, written, strict=True)):
-        y, end = TOP + step * place + 3, across.place(length)
-        shown = cut_to_width(name, 12.5, left - MARGIN - 12)
-        sheet.text(left - 10, y + 14, shown, size=12.5, anchor="end")
+        y, end = top + step * place, across.place(length)
+        sheet.text(left, y + 13, cut_to_width(text, 12.5, numbers), size=12.5, bold=True)
+        sheet.text(left + numbers + 8, y + 13, shown[name], size=12.5)
+        for x, _ in marks:
+            sheet.line(x, y + 18, x, y + 36, colour=RULE, weight=0.8)
         if end != zero:
             near, far = min(zero, end), max(zero, end)
-            sheet.box(near, y, far - near, 18, Style(BLUE, BLUE, PAPER, weight=0.6), radius=2)
-        behind_x = max(zero, end) + 7
-        sheet.text(behind_x, y + 14, cut_to_width(text, 12, WIDTH - MARGIN - behind_x), size=12)
-    sheet.line(zero, TOP - 2, zero, bottom, colour=MUTED, weight=1.2)
+            sheet.box(near, y + 21, far - near, 12, fills[of_bar[place]], radius=2)
+        sheet.line(zero, y + 18, zero, y + 36, colour=MUTED, weight=1.2)
     sheet.lines(MARGIN, bottom + 40, lines, size=SMALL)
     return Figure(title, sheet.svg())
 
@@ -214,6 +231,41 @@ def heat_map(
                 sheet.label_box(*place, width - 3, cell - 3, text, style, size=size)
     sheet.lines(MARGIN, bottom + 28, lines, size=SMALL)
     return Figure(title, sheet.svg())
+
+
+def _cut_apart(names: Sequence[str], size: float, width: float) -> dict[str, str]:
+    """Return each name as it fits; names that the cut makes look the same show where they differ.
+
+    >>> _cut_apart(["common, first", "common, second", "x"], 10, 50)
+    {'common, first': '… first', 'common, second': '… second', 'x': 'x'}
+    """
+    cut = {name: cut_to_width(name, size, width) for name in names}
+    for _ in names:
+        alike: dict[str, list[str]] = {}
+        for name, text in cut.items():
+            alike.setdefault(text, []).append(name)
+        for group in alike.values():
+            if len(group) > 1:
+                shared = _common_start(group)
+                comma = shared.rfind(", ")
+                # From the value that differs, or from a few signs before the first that do.
+                start = max(comma + 2 if comma >= 0 else 0, len(shared) - 20)
+                cut |= {name: cut_to_width(f"… {name[start:]}", size, width) for name in group}
+    return cut
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    """Return what all texts start with.
+
+    >>> _common_start(["abc", "abd"])
+    'ab'
+    """
+    # All texts lie between the least and the greatest.
+    least, greatest = min(texts), max(texts)
+    same = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(least, greatest, strict=False))
+    )
+    return least[:same]
 
 
 def _before(label: str) -> str:

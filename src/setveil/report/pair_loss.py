@@ -1,19 +1,31 @@
-"""What only the holder of two data sets may see: the patterns of before, and what hiding them cost."""
+"""What only the holder of two data sets may see: the patterns of before, and what hiding them cost.
+
+Most patterns hold a smaller one and say little more than it. So the minimal ones come first.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
 from ..measure.pair_scores import MOST_PATTERNS, PairScores
+from ..mining.emerging import EmergingPattern, EmergingPatterns
+from ..mining.itemsets import Itemsets
 from .charts import bar_chart
 from .figure import Figure
 from .html import Content, Html, bar, element, join, label, picture, section, table
 from .sections import counted, in_percent
 
 MOST_BARS, MOST_SETS = 20, 50
-LONGEST_NAME = 60
+MOST_COMPARED = 200_000
+"""Of more patterns than this it is not told which are minimal."""
 
 
 def patterns_part(scores: PairScores, *, columns: bool) -> Html:
-    """Return the patterns of the originals, the fastest growing first.
+    """Return the patterns of the originals: first the minimal ones, of these the fastest growing.
 
     Parameters
     ----------
@@ -25,68 +37,135 @@ def patterns_part(scores: PairScores, *, columns: bool) -> Html:
     title, found = "Patterns before", scores.before
     if found is None:
         return section("before", title, element("p", "There are too many to be listed."))
+    growth = scores.guarantee.growth
     if not len(found):
-        told = f"None of growth {scores.guarantee.growth} or more: nothing had to be hidden."
+        told = f"None of growth {growth} or more: nothing had to be hidden."
         return section("before", title, element("p", told))
-    shown = found[:MOST_PATTERNS]
-    rows: list[tuple[Content, ...]] = [
-        (
-            join((label(item) for item in pattern.items), ", "),
-            label(pattern.more_frequent_in),
-            pattern.told_growth,
-            in_percent(float(pattern.share)),
-            in_percent(float(pattern.share_elsewhere)),
-        )
-        for pattern in shown
-    ]
+    is_minimal = minimal_patterns(found)
+    kind = "closed set" if found.options.get("kind") == "closed" else "set"
     jumping = len(found.jumping)
-    said = (
-        f"{counted(len(found), 'set')} of values in the originals had a growth of "
-        f"{scores.guarantee.growth} or more"
-        + (
-            f"; {counted(jumping, 'of them is', 'of them are')} in one data set alone."
-            if jumping
-            else "."
-        )
+    said = f"{counted(len(found), kind)} of values in the originals had a growth of {growth} or more"
+    said += (
+        f"; {counted(jumping, 'of them is', 'of them are')} in one data set alone." if jumping else "."
     )
-    caption = "All patterns" if len(shown) == len(found) else f"The {len(shown)} fastest growing"
+    if is_minimal is None:
+        first, rest, which = list(found[:MOST_PATTERNS]), [], "patterns"
+        said += " They are too many to tell which are minimal."
+    else:
+        number = int(is_minimal.sum())
+        first, which = _at(found, np.flatnonzero(is_minimal)[:MOST_PATTERNS]), "minimal patterns"
+        rest = _at(found, np.flatnonzero(~is_minimal)[: MOST_PATTERNS - len(first)])
+        said += (
+            f" {counted(number, 'of them is', 'of them are')} minimal: without a smaller one among "
+            "them that is more frequent in the same data set."
+        )
+    caption = f"The {len(first)} fastest growing {which}"
+    if len(first) == (len(found) if is_minimal is None else number):
+        caption = f"All {which}"
+    others = f"Of the others, which add values to these, the {len(rest)} fastest growing"
     return section(
         "before",
         title,
         element("p", said),
         picture(
-            _growths(scores, columns),
+            _growths(first[:MOST_BARS], scores, columns, which),
             "A pattern that is in one data set only has no finite growth: its bar is the longest."
-            if jumping
+            if any(pattern.is_jumping for pattern in first[:MOST_BARS])
             else "",
         ),
-        table(
-            ("pattern", "more frequent in", "#growth", "#share there", "#share elsewhere"),
-            rows,
-            caption=caption,
-        ),
+        _listed(first, caption),
+        _listed(rest, others) if rest else "",
     )
 
 
-def _growths(scores: PairScores, columns: bool) -> Figure:
-    found = scores.before
-    assert found is not None
-    shown = found[:MOST_BARS]
-    finite = [float(pattern.growth) for pattern in shown if pattern.growth is not None]
+def minimal_patterns(found: EmergingPatterns) -> NDArray[np.bool_] | None:
+    """Tell which patterns hold no smaller one that is more frequent in the same data set.
+
+    None where there are too many to compare.
+    """
+    if len(found) > MOST_COMPARED:
+        return None
+    is_minimal = np.zeros(len(found), dtype=np.bool_)
+    for side in np.unique(found.side_by_pattern):
+        places = np.flatnonzero(found.side_by_pattern == side)
+        sets = found.sets.take(places)
+        bits_by_item = _bits_by_item(sets)
+        # A bit for each pattern: whether a minimal one is part of it.
+        above = np.zeros((len(sets) + 7) // 8, dtype=np.uint8)
+        for size in np.unique(sets.size_by_set):
+            is_above = np.unpackbits(above, count=len(sets)).astype(np.bool_)
+            chosen = np.flatnonzero((sets.size_by_set == size) & ~is_above)
+            is_minimal[places[chosen]] = True
+            for items in sets.take(chosen):
+                above |= np.bitwise_and.reduce([bits_by_item[item] for item in items])
+    return is_minimal
+
+
+def _bits_by_item(sets: Itemsets) -> dict[int, NDArray[np.uint8]]:
+    """Return for each item a bit for each set: whether it is in it."""
+    order = np.argsort(sets.items, kind="stable")
+    holder = np.repeat(np.arange(len(sets)), sets.size_by_set)[order]
+    items, starts = np.unique(sets.items[order], return_index=True)
+    bits_by_item = {}
+    for item, holders in zip(items.tolist(), np.split(holder, starts[1:]), strict=True):
+        is_in = np.zeros(len(sets), dtype=np.bool_)
+        is_in[holders] = True
+        bits_by_item[item] = np.packbits(is_in)
+    return bits_by_item
+
+
+def _at(found: EmergingPatterns, places: NDArray[np.int64]) -> list[EmergingPattern]:
+    return [found[place] for place in places.tolist()]
+
+
+def _listed(patterns: Sequence[EmergingPattern], caption: str) -> Html:
+    """Return a table so narrow that a phone shows growth and shares without scrolling."""
+    rows: list[tuple[Content, ...]] = [
+        (
+            pattern.told_growth,
+            join(
+                (
+                    join((label(item) for item in pattern.items), ", "),
+                    element(
+                        "span",
+                        f"{in_percent(float(pattern.share))} of ",
+                        label(pattern.more_frequent_in),
+                        f", {in_percent(float(pattern.share_elsewhere))} of the other",
+                        class_="note",
+                    ),
+                )
+            ),
+        )
+        for pattern in patterns
+    ]
+    return table(
+        ("#growth", "pattern, and the shares of the records that hold it"), rows, caption=caption
+    )
+
+
+def _growths(
+    patterns: Sequence[EmergingPattern], scores: PairScores, columns: bool, which: str
+) -> Figure:
+    finite = [float(pattern.growth) for pattern in patterns if pattern.growth is not None]
     # A jumping pattern has no length: it gets the longest there is, and says so.
     longest = max(finite, default=float(scores.guarantee.growth)) * 1.1
-    bars, told = [], []
-    for pattern in shown:
-        items = [item.partition("=")[2] if columns else item for item in pattern.items]
-        name = ", ".join(items)
-        name = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-        bars.append((name, longest if pattern.growth is None else float(pattern.growth)))
-        told.append("only there" if pattern.growth is None else pattern.told_growth)
+    items = {item for pattern in patterns for item in pattern.items}
+    value_of = {item: item.partition("=")[2] if columns else item for item in items}
+    # A value that two columns have is named with its column.
+    times = Counter(value_of.values())
+    name_of = {item: value if times[value] == 1 else item for item, value in value_of.items()}
     return bar_chart(
-        bars,
-        title="Growth of the patterns of before",
+        [
+            (
+                ", ".join(name_of[item] for item in pattern.items),
+                longest if pattern.growth is None else float(pattern.growth),
+            )
+            for pattern in patterns
+        ],
+        title=f"Growth of the {which} of before",
         x_label="times as frequent in one data set as in the other",
-        told=told,
+        told=["only there" if pattern.is_jumping else pattern.told_growth for pattern in patterns],
+        groups=[f"more frequent in {pattern.more_frequent_in}" for pattern in patterns],
     )
 
 

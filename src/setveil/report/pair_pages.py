@@ -89,7 +89,7 @@ def private_pair_report(
     first, second = release.pair.names
     facts: list[tuple[Content, Content]] = [
         ("Method", element("code", release.method)),
-        ("Data sets", join((label(first), " and ", label(second)))),
+        ("Data sets", listed((label(first), label(second)))),
         ("Time", f"{release.seconds:.2f} s"),
         ("Search", "went to its end" if release.complete else "was ended by the time limit"),
         *((name, str(value)) for name, value in options.items()),
@@ -232,9 +232,12 @@ def labels(tables: PairTables, paths: Sequence[Sequence[str]]) -> Html:
 
 def after(finding: PairFinding) -> Html:
     """Return what the audit counted in the written files."""
-    return section(
-        "after",
-        "Patterns after",
-        element("p", "Counted by the audit in the published files: no pattern is left."),
-        terms_and_meanings(finding.lines()),
-    )
+    said = "Counted by the audit in the published files: no pattern is left, "
+    if finding.guarantee.every_level:
+        said += "neither of values as they stand nor of the categories above them."
+    else:
+        said += (
+            "values taken as they stand. Whoever reads a value also as every category above it, at "
+            "every level, may still see some: they are counted here, but nothing is promised of them."
+        )
+    return section("after", "Patterns after", element("p", said), terms_and_meanings(finding.lines()))

@@ -1,4 +1,4 @@
-"""Writes small folders of two data sets by hand, byte by byte, without the package's own writer."""
+"""Writes small folders of two data sets by hand, byte by byte; the sentences are the package's own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from setveil.model.guarantees import pair_guarantee_from_dict
+from setveil.release.pair_documents import evidence, not_promised, promised, terms
 from tests.unit.audit.folders import EXTENSION, data_bytes, packed, report_bytes, sha256, spelled
 
 Plain = dict[str, Any]
@@ -23,28 +25,20 @@ GUARANTEE: Plain = {"model": "patterns", "growth": "5", "min_support": "1/2"}
 
 
 def certificate_for(data: Plain, guarantee: Plain, hierarchy: bytes) -> Plain:
-    growth, support = guarantee["growth"], guarantee["min_support"]
+    promise = pair_guarantee_from_dict(guarantee)
     return {
         "certificate": 2,
         "tool": {"name": "setveil", "version": "0.1.0"},
         "guarantee": guarantee,
-        "promised": [f"No set in {support} of the records is {growth} times as frequent."],
-        "not_promised": ["Something else."],
+        "promised": promised(promise),
+        "not_promised": not_promised(promise, classes="classes" in data),
         "data": data,
         "hierarchy": {"file": "hierarchy.csv", "sha256": sha256(hierarchy)},
         "method": "hide-patterns",
         "recoding": "pair",
         "loss": {},
-        "terms": {
-            "standard": "ISO/IEC 20889:2018",
-            "techniques": ["Generalization."],
-            "privacy_model": f"None: patterns of growth {growth} are hidden.",
-            "truthfulness": "Kept.",
-        },
-        "evidence": {
-            criterion: {"shown": [], "not_shown": ["Nothing."]}
-            for criterion in ("singling_out", "linkability", "inference")
-        },
+        "terms": terms(promise),
+        "evidence": evidence(promise),
         "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
         "verify": "setveil audit <folder>",
     }
@@ -54,7 +48,12 @@ def page_for(certificate: Plain, more: str = "") -> bytes:
     """A report that says what it must: the hash of the second part is in a line of its own."""
     first, second = certificate["data"]["parts"]
     parted = {**certificate, "data": first}
-    return report_bytes(parted, more=f"<p>{second['sha256']}</p>\n{more}")
+    guarantee = certificate["guarantee"]
+    level = " at every level" if guarantee.get("every_level") else ""
+    name = f"pattern of growth {guarantee['growth']} or more{level}"
+    head = f'<h1>No {name}, verified</h1>\n<p class="lead">{certificate["promised"][-1]}</p>\n'
+    page = report_bytes(parted, more=f"{head}<p>{second['sha256']}</p>\n{more}")
+    return page.replace(b"<title>Report<", f"<title>Release report: no {name}<".encode())
 
 
 def write_files(folder: Path, files: Files, certificate: Plain) -> Path:
@@ -118,7 +117,7 @@ def edit(folder: Path, change: Callable[[Plain], object]) -> None:
 def write_again(folder: Path, certificate: Plain) -> None:
     try:
         page = page_for(certificate)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         page = (folder / "report.html").read_bytes()
     if isinstance(certificate.get("report"), dict):
         certificate["report"]["sha256"] = sha256(page)

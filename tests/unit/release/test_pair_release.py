@@ -136,6 +136,8 @@ def test_what_is_not_promised_follows_from_the_promise() -> None:
     assert "every category above" in " ".join(not_promised(plain))
     assert "every category above" not in " ".join(not_promised(strict))
     assert "every category above" in promised(strict)[0]
+    assert "values taken as they stand, finds no" in promised(plain)[1]
+    assert "values read at every level, finds no" in promised(strict)[1]
     assert "class" in " ".join(not_promised(plain, classes=True))
     assert "class" not in " ".join(not_promised(plain))
 

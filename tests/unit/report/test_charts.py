@@ -182,3 +182,33 @@ def test_the_same_input_gives_the_same_bytes() -> None:
         line_chart(lines(5), title="T", x_label="x", y_label="y").svg
         == line_chart(lines(5), title="T", x_label="x", y_label="y").svg
     )
+
+
+def test_names_of_bars_stay_apart_when_they_are_cut() -> None:
+    start = "a value that all of them have, " * 4
+    names = [f"{start}one", f"{start}one, two", f"{start}{'x' * 90}1", f"{start}{'x' * 90}2"]
+    figure = bar_chart([(name, 1.0) for name in names], title="T", x_label="x", told=["7"] * 4)
+    assert texts(figure).count("7") == 4
+    shown = [text for text in texts(figure) if text.startswith("… ")]
+    assert len(set(shown)) == 4
+    assert {"… one", "… one, two"} <= set(shown)
+    assert [text[-1] for text in shown[2:]] == ["1", "2"]
+
+
+def test_groups_of_bars_are_told_in_words_and_apart_in_grey() -> None:
+    bars = [("a", 3.0), ("b", 2.0), ("c", 1.0)]
+    figure = bar_chart(bars, title="T", x_label="x", groups=["in one", "in two", "in one"])
+    assert {"in one", "in two"} <= set(texts(figure))
+    assert "b, in two: 2" in figure.svg
+    drawn = re.findall(r'height="12" rx="2" fill="([^"]+)"', figure.svg)
+    legend, filled = drawn[:2], drawn[2:]
+    assert filled == [legend[0], legend[1], legend[0]]
+    assert legend[0] != legend[1]
+
+
+def test_numbers_of_bars_are_where_a_narrow_screen_shows_them() -> None:
+    figure = bar_chart([("a" * 200, 1.0), ("b", 9.0)], title="T", x_label="x", told=["1.23", "9.87"])
+    for number in ("1.23", "9.87"):
+        found = re.search(rf'<text x="([\d.]+)"[^>]*>{number}</text>', figure.svg)
+        assert found
+        assert float(found[1]) < 100
