@@ -68,6 +68,15 @@ def mushroom() -> Any:
     )
 
 
+def wide_mushroom() -> Any:
+    """Return all rows of Mushroom with all 22 attributes, values with nothing above them but a root."""
+    from setveil.io.pattern_pairs import read_pattern_pair
+
+    return read_pattern_pair(
+        data_file("mushroom.csv.gz"), class_column="class", missing="?", missing_cells="category"
+    )
+
+
 def made_by_hand(name: str) -> Any:
     """Return a hierarchy of the folder `hierarchies`."""
     import setveil as sv

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..context import Context
 from ..data import Source
-from ..pattern_pairs import adult, drawn_again, halves, hidden, judged, mushroom, tiny
+from ..pattern_pairs import adult, drawn_again, halves, hidden, judged, mushroom, tiny, wide_mushroom
 from ..report import Bar, Cell, Report, Table, at_most, is_true
 from ..worker import timed
 
@@ -135,6 +135,10 @@ def _blocks(context: Context) -> list[tuple[str, list[Case]]]:
         (
             "At every level: growth 5 for all that is above a value, too",
             [Case("Adult, every level", adult, ("greedy", "grouped"), levels)],
+        ),
+        (
+            "A wide table: all 22 columns of Mushroom, patterns looked for among closed sets",
+            [Case("Mushroom, wide", wide_mushroom)],
         ),
         (
             "Sets of items: the first and the second half of Fruithut's records, growth 2, minimum "
