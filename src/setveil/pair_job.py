@@ -25,6 +25,7 @@ FLAT = (
     "nothing stands between values and their root, so a value is published as it is or as {root!r}: a "
     "hierarchy would keep more."
 )
+MOST_THREADS = 4096
 ENDED = "the time limit ended the search: the promise is kept, at a larger loss than need be."
 
 
@@ -70,6 +71,7 @@ def hide_patterns(
             "Read them first: setveil.read_pattern_pair(first, second), or with class_column=... where "
             "one table holds both.",
         )
+    check_threads(threads)
     record = default_method(guarantee) if method_key is None else method(method_key)
     record.check_guarantee(guarantee)
     checked = record.checked_options(options)
@@ -91,6 +93,17 @@ def hide_patterns(
         notices=(*pair.notices, *_told_of_flat(pair), *(() if outcome.complete else (ENDED,))),
         seal=seal_of_pair(pair),
     )
+
+
+def check_threads(threads: int | None) -> None:
+    """Raise `UsageError` for a number of threads that cannot be; 0 is not "all"."""
+    if threads is not None and (
+        isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS
+    ):
+        raise UsageError(
+            f"threads must be a whole number from 1 to {MOST_THREADS} (got {str(threads)[:40]!r}).",
+            "Give for example 2, or leave it out.",
+        )
 
 
 def _told_of_flat(pair: PatternPair) -> tuple[str, ...]:

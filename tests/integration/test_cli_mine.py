@@ -24,11 +24,15 @@ def test_the_most_frequent_first(shell: Shell) -> None:
 @pytest.mark.parametrize("support", ["3", "1/3", "33.4%", "0.334", "4"])
 def test_shares_and_counts(shell: Shell, support: str) -> None:
     ran = shell("mine", "itemsets", "baskets.csv", "--min-support", support, "--json")
-    if support == "1/3":
-        assert ran.code == 2
-        assert "Give for example 1%, 0.01 or 50." in ran.err
-        return
-    assert ran.json["least_support"] == (3 if support == "3" else 4)
+    assert ran.json["least_support"] == (3 if support in ("3", "1/3") else 4)
+
+
+@pytest.mark.parametrize("support", ["", "0", "4/3", "1/0", "101%", "-1", "many", "1/3%", "1e3"])
+def test_what_is_neither_a_share_nor_a_count(shell: Shell, support: str) -> None:
+    ran = shell("mine", "itemsets", "baskets.csv", "--min-support", support)
+    assert ran.code == 2
+    assert "a share of the records or a count" in ran.err
+    assert "Give for example 1%, 0.01, 1/3 or 50." in ran.err
 
 
 def test_kinds_and_sizes(shell: Shell) -> None:

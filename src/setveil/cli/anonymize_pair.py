@@ -12,7 +12,14 @@ from ..registry import method as method_record
 from . import screen, standing
 from .flags import GUARANTEE_PANEL, READING, Flag, method_options, seconds, whole
 from .inputs import HIERARCHY
-from .pattern_inputs import DATA_SETS, check_data_sets, is_table, read_data_sets, told_of_sharing
+from .pattern_inputs import (
+    DATA_SETS,
+    check_data_sets,
+    is_table,
+    read_data_sets,
+    told_of_columns,
+    told_of_sharing,
+)
 
 if TYPE_CHECKING:
     from ..model.guarantees import HiddenPatterns
@@ -31,7 +38,7 @@ PROMISE = (
     Flag(
         "min_support",
         str | None,
-        "records that hold a pattern at least, where it is more frequent: a share such as 10%, "
+        "records that hold a pattern at least, where it is more frequent: a share such as 1/3 or 10%, "
         "which is taken if not given, or a count",
         panel=GUARANTEE_PANEL,
         metavar="SUPPORT",
@@ -114,9 +121,11 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
     if given["output"] is None:
         raise UsageError("no output is named.", "Give -o FOLDER.")
     from ..io.releases import check_destination
+    from ..pair_job import check_threads
     from ..pair_publishing import check_pair_format
     from ..publishing import check_environment
 
+    check_threads(threads)
     check_environment()
     check_pair_format(given["format"], table=is_table(given))
     trees = _hierarchy_files(given)
@@ -157,7 +166,8 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
                 placed=standing.placed,
                 watch=Watch(listener=listener),
             )
-    screen.notices([*told_of_sharing(read), *publication.notices], verbose=given["verbose"])
+    told = [*told_of_columns(read, given), *told_of_sharing(read), *publication.notices]
+    screen.notices(told, verbose=given["verbose"])
     screen.result(
         _summary(release, publication), _plain(release, publication), as_json=given["as_json"]
     )
@@ -175,9 +185,8 @@ def _guarantee(given: Mapping[str, Any]) -> HiddenPatterns:
     if given["growth"] is None:
         raise UsageError("--growth is missing.", "Give for example --growth 5: five times as frequent.")
     growth = exact_growth(given["growth"])
-    from ..mining.support import read_support
-
-    return HiddenPatterns(growth, read_support(given["min_support"] or "0.1"), given["every_level"])
+    support = {} if given["min_support"] is None else {"min_support": given["min_support"]}
+    return HiddenPatterns(growth, every_level=given["every_level"], **support)
 
 
 def _hierarchy_files(given: Mapping[str, Any]) -> dict[str, str]:

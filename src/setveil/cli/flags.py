@@ -7,16 +7,18 @@ methods come from the registry, so that a new method brings its own.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import typer
 
 from ..errors import UsageError
 from ..model.guarantees import LARGEST
-from ..registry import ALL_METHODS
+from ..registry import ALL_METHODS, Option
 
 READING_PANEL, TABLE_PANEL, GUARANTEE_PANEL = "Reading", "Tables", "Guarantee"
 METHOD_PANEL = "Options of methods"
@@ -113,7 +115,8 @@ TABLE = (
     Flag(
         "missing_cells",
         Text,
-        "error, suppress or category for cells without a value",
+        "error, suppress or category for cells without a value; of two data sets also suppress-row "
+        "(leave the row out) and complete-rows (rows complete in all columns)",
         panel=TABLE_PANEL,
     ),
     Flag("sensitive_column", Text, "column whose values are sensitive", panel=TABLE_PANEL),
@@ -124,7 +127,8 @@ GUARANTEE = tuple(
         (
             "model",
             Text,
-            "km, k, lm or coherence; l or matching for a table; follows from method and options",
+            "km, k, lm or coherence; l or matching for a table; patterns for two data sets; follows "
+            "from method and options",
             ("--guarantee",),
             None,
             None,
@@ -168,13 +172,18 @@ def method_flags() -> tuple[Flag, ...]:
         Flag(
             name,
             kinds[option.type],
-            f"{option.help} ({', '.join(methods_by_option[name])})",
+            f"{_told_option(option)} ({', '.join(methods_by_option[name])})",
             (f"{option.flag}/--no-{option.flag[2:]}",) if option.type is bool else (),
             panel=METHOD_PANEL,
             metavar="N" if option.type in (int, float) else None,
         )
         for name, option in sorted(option_by_name.items())
     )
+
+
+def _told_option(option: Option) -> str:
+    """Return what an option means, with its choices where it has some."""
+    return f"{option.help}; one of {', '.join(option.allowed)}" if option.allowed else option.help
 
 
 def taking(*groups: tuple[Flag, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -230,6 +239,28 @@ def seconds(name: str, text: str) -> float:
     return float(text)
 
 
+_NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{1,18})?|\.[0-9]{1,18})([eE][+-]?[0-9]{1,3})?")
+
+
+def number(option: Option, text: str) -> float:
+    """Return the number that an option is given as; in which range it must be, the method knows.
+
+    Of a support, a share of the records, percent are taken too, as --min-support takes them.
+    """
+    is_share = option.name.endswith("support")
+    plain = text[:-1].removesuffix(" ") if is_share and text.endswith("%") else text
+    value = float(plain) if _NUMBER.fullmatch(plain) else math.nan
+    if not math.isfinite(value):
+        usual = "0.5" if option.default is None else f"{option.default:g}"
+        raise UsageError(
+            f"{option.name} must be a number (got {text[:40]!r}).",
+            f"Give for example {usual}{' or 40%' if is_share else ''}.",
+            code="not-a-number",
+        )
+    # Divided exactly: 12.3% is 0.123, as if it had been written so.
+    return value if plain == text else float(Fraction(plain) / 100)
+
+
 def listed(text: str | None) -> list[str]:
     """Return the parts of a list by commas; blanks around them are for the eye.
 
@@ -241,13 +272,13 @@ def listed(text: str | None) -> list[str]:
 
 def method_options(given: Mapping[str, Any]) -> dict[str, object]:
     """Return the options of methods that were given, in their own types; the method checks them."""
-    types = {option.name: option.type for record in ALL_METHODS for option in record.options}
+    options = {option.name: option for record in ALL_METHODS for option in record.options}
     chosen: dict[str, object] = {}
     for name, value in picked(given, method_flags()).items():
-        if types[name] is int:
+        if options[name].type is int:
             chosen[name] = whole(name, value)
-        elif types[name] is float:
-            chosen[name] = seconds(name, value)
+        elif options[name].type is float:
+            chosen[name] = number(options[name], value)
         else:
             chosen[name] = value
     return chosen

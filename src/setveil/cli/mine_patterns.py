@@ -41,7 +41,8 @@ OWN = (
     Flag(
         "min_support",
         str,
-        "records that hold it at least, where it is more frequent: a share such as 10% or a count",
+        "records that hold it at least, where it is more frequent: a share such as 10% or 1/3, "
+        "or a count",
         default="0.1",
         panel="Mining",
         metavar="SUPPORT",
@@ -101,6 +102,9 @@ def patterns(
         name: None if given[name] is None else whole(name, given[name])
         for name in ("most_items", "threads", "top")
     }
+    from ..pair_job import check_threads
+
+    check_threads(numbers["threads"])
     _check(data, given)
     pair = read_data_sets(data, given)
     from ..mining.emerging import emerging_patterns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,6 @@ from .flags import READING, TABLE_PANEL, Flag, listed, picked, whole
 
 if TYPE_CHECKING:
     from ..io.pattern_data import PatternData
-    from ..model.transactions import Transactions
 
 DATA_SETS = (
     Flag(
@@ -58,6 +58,10 @@ DATA_SETS = (
     ),
 )
 OF_TABLES = ("delimiter", "encoding", "missing", "normalize", "strict", "max_bytes")
+FEW_RECORDS = 20
+"""Up to so many records, a column of different values tells nothing."""
+OWN_VALUE = (9, 10)
+"""A column with more values than this share of the records nearly names each of them."""
 NOTHING_SHARED = (
     "the data sets have no item in common, so every pattern is jumping; are these two of a kind?"
 )
@@ -65,7 +69,20 @@ NOTHING_SHARED = (
 
 def is_table(given: Mapping[str, Any]) -> bool:
     """Tell whether the data sets are tables."""
-    return bool(given["table"] or given["attributes"] or given["class_column"])
+    return bool(given["table"] or given["attributes"] or given["class_column"] is not None)
+
+
+def attributes_of(given: Mapping[str, Any]) -> list[str] | None:
+    """Return the columns that are named; an empty name is a slip, and must not mean all of them."""
+    texts: list[str] = given["attributes"] or []
+    names = [name for text in texts for name in listed(text) or [""]]
+    if not all(names):
+        raise UsageError(
+            "--attributes names a column without a name.",
+            "Give the columns by commas, or leave it out for all of them.",
+            code="empty-column-name",
+        )
+    return names or None
 
 
 def check_data_sets(data: str, given: Mapping[str, Any]) -> list[str]:
@@ -82,6 +99,7 @@ def check_data_sets(data: str, given: Mapping[str, Any]) -> list[str]:
         raise UsageError("--classes goes with --class-column.", "Name the column.")
     if given["missing_cells"] is not None and not is_table(given):
         raise UsageError("--missing-cells is for tables.", "Say that these are some: --table.")
+    attributes_of(given)
     if is_table(given):
         for name in sorted(set(picked(given, READING)) - set(OF_TABLES)):
             flag = next(flag for flag in READING if flag.name == name)
@@ -97,7 +115,7 @@ def check_data_sets(data: str, given: Mapping[str, Any]) -> list[str]:
 
 def read_data_sets(data: str, given: Mapping[str, Any]) -> PatternData:
     """Return the two data sets, read as the flags say."""
-    from ..io.pattern_data import PatternData, read_attribute_tables, read_classes
+    from ..io.pattern_data import read_attribute_tables, read_classes
 
     reading = picked(given, READING)
     if "max_bytes" in reading:
@@ -105,25 +123,22 @@ def read_data_sets(data: str, given: Mapping[str, Any]) -> PatternData:
     if is_table(given):
         if given["missing_cells"] is not None:
             reading["missing_cells"] = given["missing_cells"]
-        names = [name for text in given["attributes"] or () for name in listed(text)]
-        reading["attributes"] = names or None
+        reading["attributes"] = attributes_of(given)
         if given["class_column"] is None:
             return read_attribute_tables(data, given["against"], **reading)
         classes: list[str] | None = given["classes"] or None
         if classes is not None and len(classes) == 1:
             classes = listed(classes[0])
         return read_classes(data, class_column=given["class_column"], classes=classes, **reading)
-    first, second = (_baskets(path, reading) for path in (data, given["against"]))
-    told = tuple(dict.fromkeys((*first.notices, *second.notices)))
-    return PatternData(first, second, (data, given["against"]), told)
+    return _baskets(data, given["against"], reading)
 
 
-def _baskets(path: str, reading: Mapping[str, Any]) -> Transactions:
-    """Return the records of a file of sets; where it looks like a table, say how to read one here."""
-    from ..io.transactions import read_transactions
+def _baskets(data: str, against: str, reading: Mapping[str, Any]) -> PatternData:
+    """Return two files of sets; where one looks like a table, say how to read it here."""
+    from ..io.pattern_pairs import read_sets
 
     try:
-        return read_transactions(path, **reading)
+        return read_sets(data, against, **reading)
     except DataError as error:
         if error.problems[0].code != "looks-like-a-table":
             raise
@@ -138,3 +153,24 @@ def told_of_sharing(pair: PatternData) -> list[str]:
     """Return a warning where the data sets can hardly be compared."""
     first, second = (set(data.vocabulary.labels) for data in (pair.first, pair.second))
     return [] if first & second else [NOTHING_SHARED]
+
+
+def told_of_columns(pair: PatternData, given: Mapping[str, Any]) -> list[str]:
+    """Return what should be known of tables to be published: what passes, and what can name people."""
+    told = []
+    if pair.columns and not given["attributes"]:
+        told.append(
+            f"all {len(pair.columns):,} columns are published; name those that shall be: --attributes."
+        )
+    records = len(pair.first) + len(pair.second)
+    labels = {*pair.first.vocabulary.labels, *pair.second.vocabulary.labels}
+    # The name of a column holds no '='.
+    values = Counter(label.partition("=")[0] for label in labels)
+    part, of = OWN_VALUE
+    told += [
+        f"nearly every record has a value of its own in column {name[:40]!r}, which can identify "
+        "people: leave it out (--attributes names the others)."
+        for name in pair.columns
+        if records > FEW_RECORDS and values[name] * of > records * part
+    ]
+    return told

@@ -117,7 +117,7 @@ def arrow_table(frame: object) -> pa.Table:
     if not hasattr(frame, "__arrow_c_stream__"):
         raise UsageError(
             f"a {type(frame).__name__} is not a frame.",
-            "Give a pandas, polars, DuckDB or pyarrow table, or a path to read_transactions.",
+            "Give a pandas, polars, DuckDB or pyarrow table, or a path to a function that reads files.",
             code="not-a-frame",
         )
     try:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import DataError, UsageError
+from ..errors import DataError, Problem, UsageError
 from ..model.transactions import Transactions
 from .columns import Column
+from .pair_spelling import check_spelling_of_pair
 from .pattern_cells import (
     Bools,
     CellOptions,
@@ -27,9 +28,12 @@ from .pattern_cells import (
     read_cells,
 )
 from .source import MAX_BYTES
+from .tables import MISSING_LABEL
 from .text import shorten
 
 SHOWN_CLASSES = 8
+FRAMES = ("first frame", "second frame")
+"""How two frames are named in messages; their rows count from 1."""
 
 Path = str | os.PathLike[str]
 
@@ -39,7 +43,8 @@ class PatternData:
     """Two data sets over the same items, what to call them, and what the reader had to say.
 
     Of tables `columns` are those that count, in order, and `classes` is the column that split one
-    table in two with its two values, where one did.
+    table in two with its two values, where one did. `made` are the items that stand for cells without
+    a value: no hierarchy has to know them.
     """
 
     first: Transactions
@@ -48,6 +53,7 @@ class PatternData:
     notices: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     classes: tuple[str, tuple[str, str]] | None = None
+    made: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return (
@@ -141,6 +147,38 @@ def read_attribute_tables(
         read_cells(path, options, delimiter=delimiter, encoding=encoding, max_bytes=max_bytes)
         for path in (first, second)
     )
+    return _side_by_side((here, there), options, (os.fspath(first), os.fspath(second)))
+
+
+def tables_from_frames(
+    first: object,
+    second: object,
+    *,
+    attributes: Sequence[str] | None = None,
+    missing: Iterable[str] = (),
+    missing_cells: str = "error",
+    normalize: str | None = None,
+    strict: bool = False,
+) -> PatternData:
+    """Return two frames, every cell of the chosen columns an item.
+
+    The options are those of `read_attribute_tables`; a null is a cell without a value.
+    """
+    from .frames import arrow_table
+
+    options = _options(attributes, None, missing, missing_cells, normalize, strict)
+    here, there = (
+        arrow_cells(arrow_table(frame), options, name)
+        for frame, name in zip((first, second), FRAMES, strict=True)
+    )
+    return _side_by_side((here, there), options, FRAMES)
+
+
+def _side_by_side(
+    tables: tuple[Cells, Cells], options: CellOptions, names: tuple[str, str]
+) -> PatternData:
+    """Return two tables as two data sets; they must have the same columns and spell values alike."""
+    here, there = tables
     if set(here.names) != set(there.names):
         only_one = sorted(set(here.names) ^ set(there.names))
         raise UsageError(
@@ -149,10 +187,44 @@ def read_attribute_tables(
             "Name those to compare (--attributes).",
             code="different-columns",
         )
-    data = [cells_as_sets(complete_rows(cells, options), options) for cells in (here, there)]
-    told = tuple(dict.fromkeys(notice for each in data for notice in each.notices))
-    names = (os.fspath(first), os.fspath(second))
-    return PatternData(data[0], data[1], names, told, here.names)
+    whole = [complete_rows(cells, options) for cells in tables]
+    first, second = (cells_as_sets(cells, options) for cells in whole)
+    made = [_made(cells, options) for cells in whole]
+    _refuse_mark(first, made[1] - made[0])
+    _refuse_mark(second, made[0] - made[1])
+    told = check_spelling_of_pair(first, second, table=True)
+    notices = tuple(dict.fromkeys((*first.notices, *second.notices, *told)))
+    return PatternData(first, second, names, notices, here.names, made=made[0] | made[1])
+
+
+def _made(cells: Cells, options: CellOptions) -> frozenset[str]:
+    """Return the items that stand for cells without a value."""
+    if options.missing_cells != "category":
+        return frozenset()
+    by_name = cells.columns.by_name
+    return frozenset(
+        f"{name}={MISSING_LABEL}"
+        for name in cells.names
+        if absent_cells(by_name[name], options.missing).any()
+    )
+
+
+def _refuse_mark(data: Transactions, made_elsewhere: frozenset[str]) -> None:
+    """Refuse a value that is written as the other table's cells without a value come out."""
+    problems = [
+        Problem(
+            "reserved-label",
+            f"column {shorten(label.partition('=')[0])} holds {MISSING_LABEL!r}, which stands for no "
+            "value in the other table.",
+            "Rename that value, or use another --missing-cells.",
+            data.source,
+            data.first_line_of(label),
+        )
+        for label in sorted(made_elsewhere)
+        if label in data.vocabulary.ids
+    ]
+    if problems:
+        raise DataError(problems)
 
 
 def _options(
@@ -163,6 +235,8 @@ def _options(
     normalize: str | None,
     strict: bool,
 ) -> CellOptions:
+    if isinstance(attributes, str):
+        attributes = (attributes,)
     return CellOptions(
         None if attributes is None else tuple(attributes),
         class_column,
@@ -201,7 +275,13 @@ def _split(
             )
     names = (f"{class_column}={pair[0]}", f"{class_column}={pair[1]}")
     return PatternData(
-        parts[0], parts[1], names, data.notices, cells.names, (class_column, (pair[0], pair[1]))
+        parts[0],
+        parts[1],
+        names,
+        data.notices,
+        cells.names,
+        (class_column, (pair[0], pair[1])),
+        _made(cells, options),
     )
 
 

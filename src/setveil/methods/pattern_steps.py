@@ -20,6 +20,8 @@ from ..search.pattern_moves import Moves, Patterns, find_moves
 from .pattern_work import Move, PatternWork
 
 COLDEST = 0.01
+FROZEN = 1e-9
+"""So cold, chance is out of the question: for a cooling of 0."""
 MOST_WATCHED = 2_000
 """How many patterns at most a move is judged by; those that overlap most."""
 DIGITS = 12
@@ -98,7 +100,8 @@ class ByChance:
         """Return a move, drawn."""
         tier, gain = utility_gain(work, given.patterns, given.scores, self.theta_p, self.theta_q)
         best = np.flatnonzero(tier == tier.max())
-        ends = np.cumsum(np.exp((gain[best] - gain[best].max()) / self.temperature))
+        heat = max(self.temperature, FROZEN)
+        ends = np.cumsum(np.exp((gain[best] - gain[best].max()) / heat))
         place = int(np.searchsorted(ends, self.random.random() * ends[-1], side="right"))
         if self.temperature > COLDEST:
             self.temperature *= self.cooling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..errors import UsageError
-from ..model.support import exact_support
+from ..model.guarantees import exact_support
 
 
 def least_count(support: Fraction | int, n_records: int) -> int:

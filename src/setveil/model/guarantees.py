@@ -255,16 +255,58 @@ def exact_growth(value: object) -> Fraction:
     return exact
 
 
+_COUNT = re.compile(r"[1-9][0-9]{0,11}")
+_FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,9}")
+_SHARE = re.compile(
+    r"(?P<number>([0-9]{1,3}(\.[0-9]{1,9})?|\.[0-9]{1,9})(e-[0-9]{1,2})?)(?P<percent> ?%)?"
+)
+
+
+def exact_support(value: object) -> Fraction | int:
+    """Return a share (a Fraction) or a count (an int); `UsageError` for anything else.
+
+    A whole number is a count. A float counts as it is written, so that 1.0 is the share of all records.
+
+    >>> exact_support("10%"), exact_support(0.1), exact_support("1/3"), exact_support(50)
+    (Fraction(1, 10), Fraction(1, 10), Fraction(1, 3), 50)
+    """
+    exact: Fraction | int = 0
+    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+        exact = value
+    elif isinstance(value, str | float):
+        exact = _support_of(str(value))
+    if exact <= 0 or (isinstance(exact, Fraction) and exact > 1):
+        raise UsageError(
+            f"the least support must be a share of the records or a count (got {str(value)[:40]!r}).",
+            "Give for example 1%, 0.01, 1/3 or 50.",
+            code="not-a-number",
+        )
+    return exact
+
+
+def _support_of(text: str) -> Fraction | int:
+    """Return what a text names, 0 if that is nothing."""
+    if _COUNT.fullmatch(text):
+        return int(text)
+    if _FRACTION.fullmatch(text):
+        return Fraction(text)
+    found = _SHARE.fullmatch(text)
+    return Fraction(found["number"]) / (100 if found["percent"] else 1) if found else 0
+
+
 @dataclass(frozen=True)
 class HiddenPatterns:
     """No set of published values is `growth` times as frequent in one of two data sets as in the other.
 
     Frequencies are shares of the records. Sets count that are in `min_support` of the records where
-    they are more frequent: a share (a Fraction), or with a whole number a count of records. Values
+    they are more frequent: a share, or with a whole number a count of records. Both numbers may be
+    given as the command line takes them, and are kept exact: "50%", 0.5 and "1/2" are one share. Values
     count as they stand. With `every_level` a published value also counts for every value above it.
 
     >>> HiddenPatterns(5)
     HiddenPatterns(growth=Fraction(5, 1), min_support=Fraction(1, 10), every_level=False)
+    >>> HiddenPatterns(3, "50%") == HiddenPatterns(3, 0.5) == HiddenPatterns(3, Fraction(1, 2))
+    True
     """
 
     growth: Fraction
@@ -274,11 +316,12 @@ class HiddenPatterns:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "growth", exact_growth(self.growth))
+        object.__setattr__(self, "min_support", exact_support(self.min_support))
         if isinstance(self.min_support, Fraction):
-            if not 0 < self.min_support <= 1 or self.min_support.denominator > 10**9:
+            if self.min_support.denominator > 10**9:
                 raise UsageError(
-                    f"min_support={str(self.min_support)[:40]} is no share of the records.",
-                    "Give a Fraction above 0 and at most 1, or a whole number of records.",
+                    f"min_support={str(self.min_support)[:40]} is finer than a billionth.",
+                    "Give a share with fewer digits, or a whole number of records.",
                 )
         else:
             whole_number("min_support", self.min_support, least=1)

@@ -6,16 +6,19 @@ Sets have one hierarchy of items. Either way a row is a set of leaves, and nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import HierarchyError, Problem, UsageError
+from ..errors import DataError, HierarchyError, Problem, UsageError
 from .hierarchy import Hierarchy
 from .layout import Layout
 from .microdata import ROOT
 from .transactions import Rows, Transactions
+
+NO_VALUE = frozenset({"", "?", "-", "--", ".", "na", "n/a", "nan", "null", "none", "(missing)"})
+"""What people write where there is no value, in small letters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +57,8 @@ class PatternPair:
     ) -> PatternPair:
         """Return two data sets of items under one hierarchy; without one, all items have one root."""
         if hierarchy is None:
-            labels = (*first.vocabulary.labels, *second.vocabulary.labels)
-            hierarchy = _flat(labels, _root_beside(labels))
+            _refuse_reserved(first, second, (ROOT,))
+            hierarchy = _flat((*first.vocabulary.labels, *second.vocabulary.labels))
         if len(hierarchy.roots) > 1:
             raise HierarchyError(
                 "the hierarchy has several roots.",
@@ -76,10 +79,13 @@ class PatternPair:
         names: tuple[str, str] = ("first", "second"),
         classes: tuple[str, tuple[str, str]] | None = None,
         notices: tuple[str, ...] = (),
+        below_root: Collection[str] = (),
     ) -> PatternPair:
         """Return two tables whose cells are the items ``column=value``.
 
         `hierarchies` are those of some columns, over values alone; the others get a root above all.
+        `below_root` are items that no hierarchy has to know, as those for cells without a value: where
+        one does not, they lie right below its root.
         """
         given = dict(hierarchies or {})
         for name in given:
@@ -87,6 +93,7 @@ class PatternPair:
                 raise UsageError(
                     f"there is no column {name[:40]!r} for a hierarchy.", "Check the name."
                 )
+        _refuse_reserved(first, second, [f"{name}={ROOT}" for name in columns if name not in given])
         parent_of_label: dict[str, str | None] = {}
         column_of_label = {
             label: column_of(label, columns)
@@ -95,7 +102,7 @@ class PatternPair:
         for name in columns:
             labels = [label for label, column in column_of_label.items() if column == name]
             values = [label[len(name) + 1 :] for label in labels]
-            tree = given.get(name) or _flat(values, _root_beside(values))
+            tree = given.get(name) or _flat(values)
             if len(tree.roots) > 1:
                 raise HierarchyError(
                     f"the hierarchy of the column {name[:40]!r} has several roots.",
@@ -103,6 +110,10 @@ class PatternPair:
                 )
             for label, above in tree.parents_by_label().items():
                 parent_of_label[f"{name}={label}"] = None if above is None else f"{name}={above}"
+            root = f"{name}={tree.labels[tree.roots[0]]}"
+            for label in labels:
+                if label in below_root:
+                    parent_of_label.setdefault(label, root)
         private = any(tree.private for tree in given.values())
         forest = Hierarchy.from_parents(parent_of_label, private=private)
         _refuse_unfit(first, second, forest, columns)
@@ -143,13 +154,16 @@ def _refuse_unfit(
             node = hierarchy.node_of_label.get(label)
             if label in problems or (node is not None and node < hierarchy.n_leaves):
                 continue
-            name, column = f"the item {label[:40]!r}", ""
+            name, value = f"the item {label[:40]!r}", label
             if columns:
                 column = column_of(label, columns)
                 value = label[len(column) + 1 :]
                 name = f"the value {value[:40]!r} of the column {column[:40]!r}"
             its = "its hierarchy" if columns else "the hierarchy"
             what, code, remedy = f"{name} is not in {its}.", "unknown-item", "Add it."
+            if value.strip().casefold() in NO_VALUE:
+                cells = " and --missing-cells suppress, suppress-row or category" if columns else ""
+                remedy = f"Add it, or if it means no value say so: --missing '{value}'{cells}."
             if node is not None:
                 what, code = f"{name} is a category of {its}.", "item-is-category"
                 remedy = "Add a leaf such as '… (unspecified)' below it, and use that in the data."
@@ -170,13 +184,22 @@ def _bound(data: Transactions, hierarchy: Hierarchy) -> Rows:
     return Rows(data.indptr, leaves[np.lexsort((leaves, record))])
 
 
-def _flat(labels: Sequence[str], root: str) -> Hierarchy:
-    return Hierarchy.from_parents({root: None} | dict.fromkeys(labels, root))
+def _flat(labels: Sequence[str]) -> Hierarchy:
+    return Hierarchy.from_parents({ROOT: None} | dict.fromkeys(labels, ROOT))
 
 
-def _root_beside(labels: Sequence[str]) -> str:
-    """Return a name for a root that no value has."""
-    root, taken = ROOT, set(labels)
-    while root in taken:
-        root += ROOT
-    return root
+def _refuse_reserved(first: Transactions, second: Transactions, reserved: Sequence[str]) -> None:
+    """Raise `DataError` for items that are called as the root that is put above all."""
+    problems = []
+    for data in (first, second):
+        for label in reserved:
+            if label in data.vocabulary.ids:
+                column = label.rpartition("=")[0]
+                which = f"a value of the column {column[:40]!r}" if column else "an item"
+                what = f"{ROOT!r} is {which}, and stands for any value where there is no hierarchy."
+                named = f"{column[:40]}=FILE" if column else "FILE"
+                remedy = f"Call it otherwise, or give a hierarchy: --hierarchy {named}."
+                line = data.first_line_of(label)
+                problems.append(Problem("reserved-label", what, remedy, data.source, line))
+    if problems:
+        raise DataError(problems)

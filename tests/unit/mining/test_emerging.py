@@ -146,6 +146,7 @@ def test_the_same_as_text_html_csv_and_plain_values() -> None:
         "both_ways": True,
         "minimal": False,
         "most_items": None,
+        "kind": "all",
     }
     (first,) = plain["patterns"]  # type: ignore[misc]
     assert first == found.as_dicts()[0]
@@ -179,5 +180,5 @@ def test_watch_can_stop_and_hears_of_the_progress(monkeypatch: pytest.MonkeyPatc
 
 def test_the_bound_on_the_other_side_does_not_overflow() -> None:
     support = np.array([10**9, 7, 7], np.int64)
-    most = emerging_search._most_elsewhere(support, 10**10, 10**11, Fraction(10**9 + 1, 10**9))
+    most = emerging_search.most_elsewhere(support, 10**10, 10**11, Fraction(10**9 + 1, 10**9))
     assert most.tolist() == [9_999_999_990, 69, 69]
