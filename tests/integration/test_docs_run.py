@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.documents import PAGES, ROOT, blocks, check_console, check_python
+from tests.integration.documents import (
+    PAGES,
+    ROOT,
+    blocks,
+    check_console,
+    check_python,
+    run_command,
+)
+from tests.integration.patients import write_patients
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -24,6 +33,24 @@ def test_page_runs(
             check_console(block, capfd)
         elif block.language == "python":
             check_python(block, names, page)
+
+
+def test_commands_within_sentences_of_the_readme_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    inline = [command for command in re.findall(r"`(setveil [^`]+)`", text) if " -o " in command]
+    assert len(inline) >= 2
+    for number, command in enumerate(inline):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        write_patients()
+        Path("before.csv").write_text("ale,bread\nale,tea\nbread,tea\n")
+        Path("after.csv").write_text("tea,bread\ntea,ale\ntea,milk\n")
+        code, seen = run_command(command, capfd)
+        assert code == 0, f"{command}\n{seen}"
+        assert Path("release/certificate.json").exists()
 
 
 def test_pages_hold_code_of_known_kinds() -> None:

@@ -144,7 +144,7 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
 
         _check_columns(trees, read.columns)
         pair = bind_pair(read, _hierarchies(trees, read.columns, given))
-        with screen.progress() as listener:
+        with screen.progress("move_scores") as listener:
             from ..pair_job import hide_patterns
             from ..pair_publishing import publish_pair
             from ..progress import Watch

@@ -134,8 +134,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 
 @contextlib.contextmanager
-def progress() -> Iterator[Listener | None]:
-    """Show how far the work is, with the time left, on a terminal; nothing elsewhere."""
+def progress(kernels: str = "") -> Iterator[Listener | None]:
+    """Show how far the work is, with the time left, on a terminal; nothing elsewhere.
+
+    `kernels` names the file of compiled loops that the work needs beside those that all of it needs.
+    """
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
@@ -150,7 +153,7 @@ def progress() -> Iterator[Listener | None]:
         console=Console(stderr=True),
         transient=True,
     )
-    first = "" if compiled() else " (first run: compiling, this takes a while)"
+    first = "" if compiled(kernels) else " (first run: compiling, this takes a while)"
     with shown:
         task = shown.add_task("starting" + first, total=None)
 
@@ -167,6 +170,6 @@ def cache_folder() -> Path:
     return Path(own) if own else Path(__file__).resolve().parents[1] / "kernels" / "__pycache__"
 
 
-def compiled() -> bool:
-    """Tell whether compiled code is there from an earlier run."""
-    return next(cache_folder().rglob("*.nbi"), None) is not None
+def compiled(kernels: str = "") -> bool:
+    """Tell whether compiled code, of these kernels if named, is there from an earlier run."""
+    return next(cache_folder().rglob(f"{kernels}*.nbi"), None) is not None
