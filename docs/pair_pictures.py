@@ -82,10 +82,19 @@ def pair_picture() -> str:
     before = emerging_patterns(
         _sets(MARRIED), _sets(NEVER), growth=GOAL.growth, min_support=GOAL.min_support, names=NAMES
     )
-    told = {frozenset(item.partition("=")[2] for item in pattern.items) for pattern in before}
 
-    def of_pattern(cell: str, row: tuple[str, str]) -> Style:
-        return RARE if any(cell in items and items <= set(row) for items in told) else PLAIN
+    def of_pattern(name: str) -> Callable[[str, tuple[str, str]], Style]:
+        """Mark the values of patterns that are more frequent in the data set of this name."""
+        told = {
+            frozenset(item.partition("=")[2] for item in pattern.items)
+            for pattern in before
+            if pattern.more_frequent_in == name
+        }
+
+        def style(cell: str, row: tuple[str, str]) -> Style:
+            return RARE if any(cell in items and items <= set(row) for items in told) else PLAIN
+
+        return style
 
     def as_published(cell: str, _row: tuple[str, str]) -> Style:
         return CHOSEN if cell in ("degree", "office", "any") else PLAIN
@@ -98,17 +107,18 @@ def pair_picture() -> str:
         "in the place of BA and MSE, after which no pattern is left.",
     )
     sheet.heading(24, 34, "What tells the data sets apart, growth 3", number="1.")
-    _draw(sheet, 24, 54, NAMES[0], MARRIED, of_pattern)
-    _draw(sheet, 232, 54, NAMES[1], NEVER, of_pattern)
+    _draw(sheet, 24, 54, NAMES[0], MARRIED, of_pattern(NAMES[0]))
+    _draw(sheet, 232, 54, NAMES[1], NEVER, of_pattern(NAMES[1]))
     sheet.lines(24, 262, _patterns(before), size=12)
     sheet.lines(
         24,
         334,
         [
             "Sets count that half of the people of a data set have.",
-            "Marked: values of a pattern.",
+            "Marked: values of a pattern, where it is more frequent.",
         ],
         colour=MUTED,
+        size=12,
     )
     sheet.heading(472, 34, "Published: some values one step up", number="2.")
     first, second = (_cells(side) for side in release.published.sides)
