@@ -137,6 +137,24 @@ def _blocks(context: Context) -> list[tuple[str, list[Case]]]:
             [Case("Adult, every level", adult, ("greedy", "grouped"), levels)],
         ),
         (
+            "Annealing that begins colder than the paper's 10",
+            [
+                Case(f"Adult, temperature {heat:g}", adult, ("annealed",), {"temperature": heat})
+                for heat in (1.0, 0.1)
+            ],
+        ),
+        (
+            "Rarer sets count as patterns, too: other minimum supports than 10 %",
+            [
+                Case(f"Adult, from {percent} %", adult, ("greedy",), {"min_support": share})
+                for percent, share in (
+                    (5, Fraction(1, 20)),
+                    (2, Fraction(1, 50)),
+                    (1, Fraction(1, 100)),
+                )
+            ],
+        ),
+        (
             "A wide table: all 22 columns of Mushroom, patterns looked for among closed sets",
             [Case("Mushroom, wide", wide_mushroom)],
         ),
