@@ -40,6 +40,7 @@ from .release.pair_release import PairRelease
 from .release.recoding import Recoding
 from .release.release import ObjectiveValue, Release, Seal
 from .release.sealing import digest_as_read, digest_of_records
+from .twin_account import notices_of
 
 _RATIO = re.compile(r"([0-9]{1,4000})/([0-9]{1,4000})")
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -202,7 +203,7 @@ def _reopened(published: Transactions, certificate: Mapping[str, Any], twin: Pri
         options=_scalars(twin, "options"),
         objective=_objective(twin),
         layout=published.layout,
-        notices=_notices(twin),
+        notices=notices_of(twin),
         figures=_scalars(twin, "figures"),
         complete=complete,
         seal=_seal(twin),
@@ -240,13 +241,6 @@ def _scalars(twin: PrivateTwin, name: str) -> dict[str, Any]:
     ):
         raise twin.refusal(AUDIT, f"holds {name!r} that are no plain values")
     return dict(found)
-
-
-def _notices(twin: PrivateTwin) -> tuple[str, ...]:
-    found = twin.audit.get("notices")
-    if not isinstance(found, list) or not all(isinstance(notice, str) for notice in found):
-        raise twin.refusal(AUDIT, "does not hold its notices as it must")
-    return tuple(found)
 
 
 def _ratio(twin: PrivateTwin, text: object, name: str) -> Fraction:

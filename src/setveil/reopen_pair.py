@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hmac
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,12 @@ from .progress import Watch
 from .publishing import StrPath
 from .release.pair_recoding import PairRecoding
 from .release.pair_release import PairRelease
-from .release.release import Seal
+from .twin_account import notices_of, scalars_of, seal_of, seconds_of
 
 if TYPE_CHECKING:
     from .audit import Published
     from .audit.pair_reader import ReadPair
 
-_HEX = re.compile(r"[0-9a-f]{64}")
 _WORD = re.compile(r"(0|[1-9][0-9]{0,9})(?:>(0|[1-9][0-9]{0,9}))?")
 
 
@@ -94,7 +93,7 @@ def with_originals(read: ReadPair, twin: PrivateTwin) -> PairRelease:
         Layout(data["format"], delimiter=data.get("delimiter", ",")),
         (),
     )
-    seal = _seal(twin)
+    seal = seal_of(twin)
     if seal is not None:
         again = seal_of_pair(pair, bytes.fromhex(seal.key))
         if not hmac.compare_digest(again.digest, seal.digest):
@@ -104,11 +103,11 @@ def with_originals(read: ReadPair, twin: PrivateTwin) -> PairRelease:
         recoding=PairRecoding((sides[0][1], sides[1][1])),
         guarantee=read.guarantee,
         method=str(read.certificate["method"]),
-        options=_scalars(twin, "options"),
-        figures=_scalars(twin, "figures"),
-        seconds=_seconds(twin),
+        options=scalars_of(twin, "options"),
+        figures=scalars_of(twin, "figures"),
+        seconds=seconds_of(twin),
         complete=twin.audit.get("complete") is not False,
-        notices=_notices(twin),
+        notices=notices_of(twin),
         seal=seal,
     )
 
@@ -207,36 +206,3 @@ def _names(twin: PrivateTwin) -> tuple[str, str]:
     ):
         raise twin.refusal(AUDIT, "does not name the two data sets")
     return names[0], names[1]
-
-
-def _seconds(twin: PrivateTwin) -> float:
-    seconds = twin.audit.get("seconds")
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
-        raise twin.refusal(AUDIT, "does not tell how long the run took")
-    return float(seconds)
-
-
-def _scalars(twin: PrivateTwin, name: str) -> dict[str, Any]:
-    found = twin.audit.get(name)
-    if not isinstance(found, dict) or not all(
-        isinstance(value, int | float | str) for value in found.values()
-    ):
-        raise twin.refusal(AUDIT, f"does not hold {name!r} as plain values")
-    return found
-
-
-def _notices(twin: PrivateTwin) -> tuple[str, ...]:
-    found = twin.audit.get("notices")
-    if not isinstance(found, list) or not all(isinstance(notice, str) for notice in found):
-        raise twin.refusal(AUDIT, "does not hold its notices as it must")
-    return tuple(found)
-
-
-def _seal(twin: PrivateTwin) -> Seal | None:
-    plain = twin.audit.get("input")
-    if plain is None:
-        return None
-    texts = [plain.get(name) for name in ("key", "hmac_sha256")] if isinstance(plain, dict) else [None]
-    if not all(isinstance(text, str) and _HEX.fullmatch(text) for text in texts):
-        raise twin.refusal(AUDIT, "holds a broken seal")
-    return Seal(str(texts[0]), str(texts[1]))

@@ -7,10 +7,9 @@ folder is refused and not measured.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,12 +24,10 @@ from .progress import Watch
 from .publishing import StrPath
 from .release.bucket_release import BucketRelease
 from .release.bucketing import Bucketing
-from .release.release import Seal
+from .twin_account import notices_of, scalars_of, seal_of, seconds_of
 
 if TYPE_CHECKING:
     from .audit.bucket_reader import ReadBuckets
-
-_HEX = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +126,7 @@ def read_bucket_release(path: StrPath, *, watch: Watch | None = None) -> BucketR
 
 def with_values(public: PublicBuckets, twin: BucketTwin) -> BucketRelease:
     """Return the release that folder and twin describe, after comparing what they say."""
-    audit, data = twin.audit, public.data
+    data = public.data
     bucket = public.bucketing.bucket_by_tuple.tolist()
     told = twin.buckets.get("value_of_row")
     if not isinstance(told, list) or not all(isinstance(value, str) for value in told):
@@ -151,11 +148,11 @@ def with_values(public: PublicBuckets, twin: BucketTwin) -> BucketRelease:
         guarantee=public.guarantee,
         method=public.method,
         rules=public.rules,
-        seconds=_seconds(twin),
-        options=_scalars(twin, "options"),
-        figures=_scalars(twin, "figures"),
-        notices=_notices(twin),
-        seal=_seal(twin, audit.get("input")),
+        seconds=seconds_of(twin),
+        options=scalars_of(twin, "options"),
+        figures=scalars_of(twin, "figures"),
+        notices=notices_of(twin),
+        seal=seal_of(twin),
     )
 
 
@@ -174,35 +171,3 @@ def _compare(public: PublicBuckets, twin: BucketTwin) -> None:
     for name, found in (("records", len(public.data)), ("buckets", public.bucketing.n_buckets)):
         if type(twin.audit.get(name)) is not int or twin.audit[name] != found:
             raise twin.refusal(AUDIT, f"tells another number of {name} than the release has")
-
-
-def _seconds(twin: BucketTwin) -> float:
-    seconds = twin.audit.get("seconds")
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
-        raise twin.refusal(AUDIT, "does not tell how long the run took")
-    return float(seconds)
-
-
-def _scalars(twin: BucketTwin, name: str) -> dict[str, Any]:
-    found = twin.audit.get(name)
-    if not isinstance(found, dict) or not all(
-        isinstance(value, int | float | str) for value in found.values()
-    ):
-        raise twin.refusal(AUDIT, f"does not hold {name!r} as plain values")
-    return found
-
-
-def _notices(twin: BucketTwin) -> tuple[str, ...]:
-    found = twin.audit.get("notices")
-    if not isinstance(found, list) or not all(isinstance(notice, str) for notice in found):
-        raise twin.refusal(AUDIT, "does not hold its notices as it must")
-    return tuple(found)
-
-
-def _seal(twin: BucketTwin, plain: object) -> Seal | None:
-    if plain is None:
-        return None
-    texts = [plain.get(name) for name in ("key", "hmac_sha256")] if isinstance(plain, dict) else [None]
-    if not all(isinstance(text, str) and _HEX.fullmatch(text) for text in texts):
-        raise twin.refusal(AUDIT, "holds a broken seal")
-    return Seal(str(texts[0]), str(texts[1]))

@@ -26,6 +26,7 @@ TOP = frozenset(
         "reopen",
         "reopen_pair",
         "reopen_table",
+        "twin_account",
         "sweep",
         "table_job",
         "table_publishing",

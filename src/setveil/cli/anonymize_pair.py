@@ -10,7 +10,7 @@ from ..errors import UsageError
 from ..registry import PAIR_METHODS
 from ..registry import method as method_record
 from . import screen, standing
-from .flags import GUARANTEE_PANEL, READING, Flag, method_options, seconds, whole
+from .flags import GUARANTEE_PANEL, READING, Flag, check_stdin_once, method_options, seconds, whole
 from .inputs import HIERARCHY
 from .pattern_inputs import (
     DATA_SETS,
@@ -130,12 +130,7 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
     check_pair_format(given["format"], table=is_table(given))
     trees = _hierarchy_files(given)
     named = [*check_data_sets(data, given), *trees.values()]
-    if named.count("-") > 1:
-        raise UsageError(
-            "standard input (-) is named more than once.",
-            "Give files for the others.",
-            code="stdin-twice",
-        )
+    check_stdin_once(named)
     inputs = [name for name in named if name != "-"]
     screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
     read = read_data_sets(data, given)

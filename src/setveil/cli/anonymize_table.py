@@ -10,7 +10,7 @@ from ..errors import UsageError
 from ..registry import TABLE_METHODS
 from ..registry import method as method_record
 from . import screen, standing
-from .flags import Flag, method_options, seconds, whole
+from .flags import Flag, check_stdin_once, method_options, seconds, whole
 from .microdata import COLUMNS, READ, TREES, hierarchy_files, quasi_of, read_table
 
 if TYPE_CHECKING:
@@ -73,12 +73,7 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     check_environment()
     check_bucket_format(given["format"])
     named = [data, *hierarchy_files(given).values(), *filter(None, [given["rules"]])]
-    if named.count("-") > 1:
-        raise UsageError(
-            "standard input (-) is named more than once.",
-            "Give files for the others.",
-            code="stdin-twice",
-        )
+    check_stdin_once(named)
     inputs = [name for name in named if name != "-"]
     screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
     table = read_table(data, given)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -282,3 +282,13 @@ def method_options(given: Mapping[str, Any]) -> dict[str, object]:
         else:
             chosen[name] = value
     return chosen
+
+
+def check_stdin_once(named: Sequence[str | None]) -> None:
+    """Refuse standard input, ``-``, for more than one of the files."""
+    if named.count("-") > 1:
+        raise UsageError(
+            "standard input (-) is named more than once.",
+            "Give files for the others.",
+            code="stdin-twice",
+        )

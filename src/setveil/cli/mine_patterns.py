@@ -10,7 +10,7 @@ import typer
 
 from ..errors import UsageError
 from . import screen
-from .flags import NOTICES, READING, Flag, taking, whole
+from .flags import NOTICES, READING, Flag, check_stdin_once, taking, whole
 from .inputs import THREADS
 from .pattern_inputs import DATA_SETS, check_data_sets, read_data_sets, told_of_sharing
 
@@ -138,12 +138,7 @@ def _check(data: str, given: Mapping[str, Any]) -> None:
     exact_growth(given["growth"])
     read_support(given["min_support"])
     files = check_data_sets(data, given)
-    if files.count("-") > 1:
-        raise UsageError(
-            "standard input (-) is named more than once.",
-            "Give files for the others.",
-            code="stdin-twice",
-        )
+    check_stdin_once(files)
     if given["force"] and given["output"] is None:
         raise UsageError("--force is for -o FILE.", "Leave it out.")
     if given["output"] is not None:

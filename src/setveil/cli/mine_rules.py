@@ -10,7 +10,7 @@ import typer
 
 from ..errors import UsageError
 from . import screen
-from .flags import NOTICES, Flag, taking, whole
+from .flags import NOTICES, Flag, check_stdin_once, taking, whole
 from .inputs import THREADS
 from .microdata import CELLS, COLUMNS, READ, TREES, hierarchy_files, quasi_of, read_table
 
@@ -168,12 +168,7 @@ def _check(data: str, given: Mapping[str, Any]) -> None:
     check_choice("control", given["control"], CONTROLS)
     if given["force"] and given["output"] is None:
         raise UsageError("--force is for -o FILE.", "Leave it out.")
-    if [data, *files].count("-") > 1:
-        raise UsageError(
-            "standard input (-) is named more than once.",
-            "Give files for the others.",
-            code="stdin-twice",
-        )
+    check_stdin_once([data, *files])
     if given["output"] is not None:
         from ..io.files import check_new_file
 

@@ -17,7 +17,7 @@ from ..model.guarantees import (
     percentage,
 )
 from ..registry import method
-from .flags import GUARANTEE, READING, TABLE, picked, whole
+from .flags import GUARANTEE, READING, TABLE, check_stdin_once, picked, whole
 
 if TYPE_CHECKING:
     from ..model.hierarchy import Hierarchy
@@ -248,9 +248,4 @@ def refuse_stdin_twice(data: str, hierarchies: list[str], given: Mapping[str, An
         if text.startswith("@")
     ]
     named = [data, *hierarchies, *lists, given.get("weights"), given.get("labels")]
-    if named.count("-") > 1:
-        raise UsageError(
-            "standard input (-) is named more than once.",
-            "Give files for the others.",
-            code="stdin-twice",
-        )
+    check_stdin_once(named)

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import FileSystemError, UsageError
 from . import screen
-from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
+from .flags import NOTICES, READING, TABLE, Flag, check_stdin_once, picked, taking, whole
 from .inputs import check_picture
 from .measure_pair import refuse_pair
 from .reading import read_data
@@ -157,12 +157,7 @@ def risk(
 def _check(target: str, given: dict[str, Any]) -> None:
     """Refuse what cannot work before anything is read."""
     named = [name for name in (target, given["original"], given["population"]) if name is not None]
-    if [*named, given["labels"]].count("-") > 1:
-        raise UsageError(
-            "standard input (-) is named more than once.",
-            "Give files for the others.",
-            code="stdin-twice",
-        )
+    check_stdin_once([*named, given["labels"]])
     is_folder = Path(target).is_dir()
     if is_folder and len(named) == 1 and (picked(given, READING) or picked(given, TABLE)):
         raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
