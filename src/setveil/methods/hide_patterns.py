@@ -146,7 +146,8 @@ class _Attempts:
             if self.best is not None:
                 return
             work.finish()
-        given = give_back(work) if give else 0
+        given, all_tried = give_back(work) if give else (0, True)
+        self.complete = self.complete and all_tried
         found = work.loss()
         if self.best is None or found < self.best[0]:
             self.best, self.given = (found, rounds, work.state.saved), given

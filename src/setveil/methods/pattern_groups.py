@@ -137,8 +137,8 @@ def _is_near(lines: Ids, targets: Ids, work: PatternWork) -> Flags:
     return near
 
 
-def give_back(work: PatternWork) -> int:
-    """Publish values lower where no pattern shows for it; return how many groups of them were.
+def give_back(work: PatternWork) -> tuple[int, bool]:
+    """Publish values lower where no pattern shows for it; return how many groups, and if all had a turn.
 
     All groups are tried together, then halves of them, and so on: what is given back in vain shows
     early, and what must stay is found in few trials.
@@ -157,8 +157,8 @@ def give_back(work: PatternWork) -> int:
             else:
                 given += _given_in_part(work, *groups[0])
     except TimeLimit:  # what was given so far was seen to be good
-        return given
-    return given
+        return given, False
+    return given, True
 
 
 def _given_in_part(work: PatternWork, leaf: int, node: int) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, UsageError
 from setveil.measure.pair_distortion import frequent_distortion
-from setveil.methods import pattern_mining, pattern_steps, pattern_work
+from setveil.methods import pattern_groups, pattern_mining, pattern_steps, pattern_work
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
@@ -228,6 +228,18 @@ def test_a_time_limit_is_no_proof_that_there_is_no_way() -> None:
     empty = Transactions.from_rows([[]] * 5)
     with pytest.raises(TimeLimit):
         anonymize(PatternPair.of_sets(first, empty, tree), promise, watch=Watch(time_limit=0.0))
+
+
+def test_a_limit_while_values_are_given_back_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> bool:
+        raise TimeLimit("late")
+
+    pair, promise = shop(), HiddenPatterns(3)
+    monkeypatch.setattr(pattern_groups, "_given", late)
+    outcome = anonymize(pair, promise)
+    assert not outcome.complete
+    assert outcome.figures["rounds"]
+    assert is_clean(pair, promise, outcome.recoding.node_by_entry)
 
 
 def test_too_many_frequent_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
