@@ -138,7 +138,7 @@ def _is_near(lines: Ids, targets: Ids, work: PatternWork) -> Flags:
 
 
 def give_back(work: PatternWork) -> tuple[int, bool]:
-    """Publish values lower where no pattern shows for it; return how many groups, and if all had a turn.
+    """Publish values lower where no pattern shows; return how many groups, and whether all were tried.
 
     All groups are tried together, then halves of them, and so on: what is given back in vain shows
     early, and what must stay is found in few trials.
