@@ -119,6 +119,15 @@ class Kept:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(plain) + "\n")
 
+    def tidy(self) -> None:
+        """Leave out what was made again since."""
+        if self.found:
+            beside = self.path.with_suffix(".new")
+            beside.write_text(
+                "".join(json.dumps(plain) + "\n" for plain in self.found.values()), encoding="utf-8"
+            )
+            beside.replace(self.path)
+
 
 def fill(
     kept: Kept,
@@ -173,6 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stopped = True
         print("stopped; the cells above are kept, and the same command goes on.", file=sys.stderr)
     (asked.output / PAGE).parent.mkdir(parents=True, exist_ok=True)
+    kept.tidy()
     found = list(kept.found.values())
     (asked.output / PAGE).write_text(as_page(found), encoding="utf-8")
     if asked.output == RESULTS and EXPLAINED.exists():
