@@ -18,6 +18,8 @@ from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
+from setveil.search.move_scoring import Scores
+from setveil.search.pattern_moves import find_moves
 
 DRINKS = Hierarchy.from_parents(
     {"ale": "beer", "stout": "beer", "tea": "hot", "mate": "hot", "beer": "drink", "hot": "drink",
@@ -284,6 +286,31 @@ def test_moves_are_judged_by_the_watched_patterns_alone(monkeypatch: pytest.Monk
     pattern_steps.hide_one_by_one(work, choose)
     assert max(seen) == 2
     assert not len(work.miner.left(Watch()))
+
+
+def test_jumping_patterns_come_first_unless_growth_has_no_weight() -> None:
+    """One move ends a jumping pattern and loses every itemset; the others do neither."""
+    work = PatternWork(
+        shop(), HiddenPatterns(2), frequent_support=0.2, multilevel=False, watch=Watch(), threads=1
+    )
+    patterns = work.begin()
+    options = (
+        find_moves(work.state, patterns.pattern(p), int(patterns.side[p]), every_level=False)
+        for p in range(len(patterns))
+    )
+    moves = next(moves for moves in options if len(moves) > 1)
+    last = len(moves) - 1
+    jumping = np.zeros(len(moves), dtype=np.int64)
+    distance = np.zeros((len(moves), len(work.frequent)))
+    jumping[last], distance[last] = 1, -1.0
+    given = pattern_steps.Round(patterns, moves, Scores(jumping, np.zeros(len(moves)), distance))
+    assert pattern_steps.ByGain(0.4, 0.8)(work, given) == last
+    assert pattern_steps.ByGain(0.0, 0.8)(work, given) != last
+    assert pattern_steps.ByCare(0.2)(work, given) != last
+    hot = pattern_steps.ByChance(0.4, 0.8, 1e6, 1.0, Random(1))
+    assert {hot(work, given) for _ in range(30)} == {last}
+    hot = pattern_steps.ByChance(0.0, 0.8, 1e6, 1.0, Random(1))
+    assert len({hot(work, given) for _ in range(60)}) > 1
 
 
 def test_annealing_cools_and_the_best_run_is_kept() -> None:
