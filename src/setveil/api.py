@@ -66,6 +66,7 @@ def anonymize(
     unknown: str = "error",
     watch: Watch | None = None,
     layout: Layout | None = None,
+    domain: str = "used",
     **options: Any,
 ) -> Release | BucketRelease | PairRelease:
     """Return a release of `data` that keeps `guarantee`; nothing is written.
@@ -97,6 +98,8 @@ def anonymize(
         Progress listener and cancel switch.
     layout
         The format to publish in; by default the one the data came in.
+    domain
+        Which items the loss counts: "used", those that occur in the data, or "hierarchy", all of it.
     options
         The method's own options. For a table also `rules`, known facts as `setveil.model.rules` has
         them; its hierarchies are the table's own.
@@ -116,9 +119,11 @@ def anonymize(
         from .table_job import anonymize_table
 
         given = (hierarchy, weights, threads, layout)
-        if cost != "ncp" or unknown != "error" or any(value is not None for value in given):
+        plain = (cost, unknown, domain) == ("ncp", "error", "used")
+        if not plain or any(value is not None for value in given):
             raise UsageError(
-                "hierarchy, cost, weights, threads, unknown and layout do not fit a table in buckets.",
+                "hierarchy, cost, weights, domain, threads, unknown and layout do not fit a table in "
+                "buckets.",
                 "Leave them out; hierarchies are given when the table is read.",
                 code="option-does-not-fit",
             )
@@ -127,13 +132,11 @@ def anonymize(
     if isinstance(guarantee, HiddenPatterns):
         from .pair_job import hide_patterns
 
-        if (
-            cost != "ncp"
-            or unknown != "error"
-            or any(v is not None for v in (hierarchy, weights, layout))
+        if (cost, unknown, domain) != ("ncp", "error", "used") or any(
+            v is not None for v in (hierarchy, weights, layout)
         ):
             raise UsageError(
-                "hierarchy, cost, weights, unknown and layout do not fit two data sets.",
+                "hierarchy, cost, weights, domain, unknown and layout do not fit two data sets.",
                 "Leave them out; hierarchies are given when the data sets are read.",
                 code="option-does-not-fit",
             )
@@ -150,6 +153,7 @@ def anonymize(
         threads=threads,
         unknown=unknown,
         options=options,
+        domain=domain,
     )
     return job.prepare(as_transactions(data), hierarchy).run(watch, layout=layout)
 

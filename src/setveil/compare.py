@@ -51,6 +51,7 @@ def compare(
     time_limit: float | None = SECONDS,
     threads: int | None = None,
     unknown: str = "error",
+    domain: str = "used",
     watch: Watch | None = None,
     **options: object,
 ) -> Comparison:
@@ -79,6 +80,8 @@ def compare(
         How many threads count; all by default.
     unknown
         What to do with items that the hierarchy lacks: "error" or "attach-to-root".
+    domain
+        Which items the loss counts: "used", those that occur in the data, or "hierarchy", all of it.
     watch
         Progress listener and cancel switch.
     options
@@ -93,7 +96,7 @@ def compare(
     """
     watch = watch or Watch()
     refuse_paths(hierarchy)
-    jobs = _jobs(guarantee, methods, cost, weights, time_limit, threads, unknown, options)
+    jobs = _jobs(guarantee, methods, cost, weights, time_limit, threads, unknown, options, domain)
     names = [measure.name for measure in chosen(measures)]
     transactions = as_transactions(data)
     able = [job for job in jobs if hierarchy is not None or not job.record.needs_hierarchy]
@@ -120,6 +123,7 @@ def compare(
         rows=tuple(sorted(rows, key=_rank)),
         weighted=bool(weights),
         notices=prepared.notices,
+        domain=domain,
     )
 
 
@@ -132,6 +136,7 @@ def _jobs(
     threads: int | None,
     unknown: str,
     options: Mapping[str, object],
+    domain: str,
 ) -> list[Job]:
     """Return one job a method, every one checked; an option goes to the methods that have it."""
     if isinstance(methods, str):
@@ -149,7 +154,7 @@ def _jobs(
     jobs = []
     for record in records:
         own = {option.name: options[option.name] for option in record.options if option.name in options}
-        job = Job(guarantee, record.key, cost, weights, time_limit, threads, unknown, own)
+        job = Job(guarantee, record.key, cost, weights, time_limit, threads, unknown, own, domain)
         job.check()
         jobs.append(job)
     return jobs

@@ -26,7 +26,7 @@ from .model.guarantees import (
     LmDiversity,
     least_support,
 )
-from .model.hierarchy import Hierarchy
+from .model.hierarchy import DOMAINS, Hierarchy
 from .model.layout import Layout
 from .model.transactions import Rows, Transactions, bind
 from .progress import Watch
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .engines.base import Engine
     from .measure.before_after import BeforeAfter
     from .methods.outcome import Outcome
+
+WHOLE_DOMAIN = "the loss counts all items of the hierarchy, whether they occur in the data or not."
 
 MOST_SETS = {2: 10**11, 3: 10**13}
 """Above this many sets of so many items inside records no method can look at them; refused at once.
@@ -58,6 +60,7 @@ class Job:
     threads: int | None = None
     unknown: str = "error"
     options: Mapping[str, object] = field(default_factory=dict)
+    domain: str = "used"
 
     @property
     def record(self) -> MethodRecord:
@@ -76,14 +79,25 @@ class Job:
             raise UsageError(
                 f"unknown={str(self.unknown)[:40]!r} is not known.", f"Allowed: {allowed}."
             )
+        if self.domain not in DOMAINS:
+            raise UsageError(
+                f"domain={str(self.domain)[:40]!r} is not known.", f"Allowed: {', '.join(DOMAINS)}."
+            )
         record.check_guarantee(self.guarantee)
         options = record.checked_options(self.options)
+        record.check_named_methods(self.guarantee, options)
         _check_limits(self.time_limit, self.threads)
         if without_hierarchy and record.needs_hierarchy:
             raise UsageError(
                 f"the method {record.key!r} generalizes, so it needs a hierarchy.",
                 "Give one (--hierarchy FILE), or make one: `setveil hierarchy build` or "
                 "`setveil hierarchy learn`.",
+                code="hierarchy-needed",
+            )
+        if without_hierarchy and self.domain == "hierarchy":
+            raise UsageError(
+                "without a hierarchy there are no other items that the loss could count.",
+                "Give one (--hierarchy FILE), or leave --domain out.",
                 code="hierarchy-needed",
             )
         return options
@@ -113,6 +127,9 @@ class Job:
         if weights:
             _check_weights(weights, fitted)
         guarantee, more = _shortened(guarantee, transactions)
+        if self.domain == "hierarchy":
+            fitted = fitted.as_domain()
+            notices += (WHOLE_DOMAIN,)
         ordered = _in_fixed_order(transactions)
         restricted, rows = bind(ordered, fitted)
         cost = make_cost(self.cost, restricted, weights=weights)

@@ -31,6 +31,8 @@ class Option:
     least: int | None = None
     goes_with: tuple[str, str] | None = None
     """Another option and the value that it must have for this one to mean anything."""
+    names_method: bool = False
+    """Whether its value is the key of another method, which must give the guarantee too."""
 
     @property
     def flag(self) -> str:
@@ -136,6 +138,23 @@ class MethodRecord:
             f"Methods that do: {able}.",
             code="guarantee-method",
         )
+
+    def check_named_methods(
+        self,
+        guarantee: Guarantee | BucketGuarantee | HiddenPatterns,
+        options: Mapping[str, OptionValue],
+    ) -> None:
+        """Raise UsageError where an option names a method that does not reach this guarantee."""
+        model = model_name(guarantee)
+        for option in (self.option(name) for name in options):
+            if option.names_method and model not in method(str(options[option.name])).guarantees:
+                able = [key for key in option.allowed if model in method(key).guarantees]
+                raise UsageError(
+                    f"{option.name}={options[option.name]} does not give {guarantee}, and "
+                    f"{self.key} promises for all records only what {option.name} keeps in each part.",
+                    f"Give {option.flag} {' or '.join(able)}, or leave it out.",
+                    code="guarantee-method",
+                )
 
 
 def model_name(guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> str:
@@ -260,7 +279,7 @@ METHODS: tuple[MethodRecord, ...] = (
         module="setveil.methods.local",
         title="Local recoding anonymization",
         paper=_KM_2011,
-        guarantees=("km",),
+        guarantees=("km", "km-negative", "lm"),
         recoding="local",
         exact=False,
         needs_rows=True,
@@ -272,9 +291,11 @@ METHODS: tuple[MethodRecord, ...] = (
             Option(
                 "inner",
                 str,
-                "aa",
-                "the method for each chunk",
+                None,
+                "the method for each chunk: aa, or optimal for l^m-diversity, if not given; it must "
+                "give the guarantee too",
                 allowed=("aa", "da", "oa", "optimal", "vpa"),
+                names_method=True,
             ),
             _MEMORY,
         ),

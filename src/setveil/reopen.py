@@ -30,8 +30,8 @@ from .io.pair_files import holds_pair
 from .io.private_twin import PrivateTwin, read_twin
 from .io.release_data import read_published
 from .model.costs import COST_NAMES
-from .model.guarantees import Guarantee, guarantee_from_dict
-from .model.hierarchy import Hierarchy
+from .model.guarantees import LARGEST, Guarantee, guarantee_from_dict
+from .model.hierarchy import DOMAINS, Hierarchy
 from .model.transactions import Transactions, bind
 from .progress import Watch
 from .publishing import StrPath
@@ -167,6 +167,8 @@ def _reopened(published: Transactions, certificate: Mapping[str, Any], twin: Pri
     dropped = _dropped(twin, len(published))
     recoding = _recoding(twin, hierarchy, len(published) + len(dropped))
     method, complete = audit.get("method"), audit.get("complete")
+    if hierarchy.domain != certificate.get("domain", "used"):
+        raise twin.refusal(AUDIT, "tells another domain than the certificate")
     if not isinstance(method, str) or method != certificate.get("method"):
         raise twin.refusal(AUDIT, "names another method than the certificate")
     if _count(twin, "records") != len(published):
@@ -304,6 +306,9 @@ def _hierarchy(twin: PrivateTwin) -> Hierarchy:
     private = twin.audit.get("learned_hierarchy")
     if not isinstance(private, bool):
         raise twin.refusal(AUDIT, "does not tell whether the hierarchy was learned")
+    domain = twin.audit.get("domain", "used")  # twins of earlier versions do not tell it
+    if domain not in DOMAINS:
+        raise twin.refusal(AUDIT, "does not tell which items the loss counts")
     try:
         hierarchy = Hierarchy.from_paths(twin.paths, private=private)
     except HierarchyError as error:
@@ -312,7 +317,25 @@ def _hierarchy(twin: PrivateTwin) -> Hierarchy:
     leaves = {path[0] for path in twin.paths}
     if len(leaves) != len(twin.paths) or leaves != set(hierarchy.labels[: hierarchy.n_leaves]):
         raise twin.refusal(HIERARCHY, "does not hold one line an item")
-    return hierarchy
+    return hierarchy if domain == "used" else _of_larger(twin, hierarchy)
+
+
+def _of_larger(twin: PrivateTwin, hierarchy: Hierarchy) -> Hierarchy:
+    """Return the hierarchy as a part of a larger one, of which the twin tells the sizes."""
+    plain = _mapping(twin, RECODING, twin.recoding, "items_of_hierarchy")
+    labels, n_leaves = hierarchy.labels, hierarchy.n_leaves
+    sizes = [1] * n_leaves + [plain.get(label) for label in labels[n_leaves:]]
+    if len(plain) != len(labels) - n_leaves or not all(
+        type(size) is int and 1 <= size <= LARGEST for size in sizes
+    ):
+        raise twin.refusal(RECODING, "does not hold the sizes of the hierarchy as it must")
+    below = np.zeros(len(labels), dtype=np.int64)
+    size_by_node = np.array(sizes, dtype=np.int64)
+    inside = hierarchy.parent >= 0
+    np.add.at(below, hierarchy.parent[inside], size_by_node[inside])
+    if (below > size_by_node).any():
+        raise twin.refusal(RECODING, "holds a category that is smaller than what is below it")
+    return replace(hierarchy, size_by_node=size_by_node)
 
 
 def _dropped(twin: PrivateTwin, published: int) -> tuple[int, ...]:

@@ -41,6 +41,7 @@ def sweep(
     time_limit: float | None = None,
     threads: int | None = None,
     unknown: str = "error",
+    domain: str = "used",
     watch: Watch | None = None,
     **options: object,
 ) -> Sweep:
@@ -67,6 +68,8 @@ def sweep(
         How many threads count; all by default.
     unknown
         What to do with items that the hierarchy lacks: "error" or "attach-to-root".
+    domain
+        Which items the loss counts: "used", those that occur in the data, or "hierarchy", all of it.
     watch
         Progress listener and cancel switch.
     options
@@ -102,6 +105,7 @@ def sweep(
         threads=threads,
         unknown=unknown,
         options=options,
+        domain=domain,
     )
     prepared = job.prepare(as_transactions(data), hierarchy)
     engine = LocalEngine(prepared.hierarchy, prepared.rows, threads=threads)
@@ -115,7 +119,7 @@ def sweep(
         points.append(_point(prepared, engine, guarantee, own, shared))
     points.sort(key=lambda point: (point.k, point.m))
     records, items = len(prepared.rows), prepared.hierarchy.n_leaves
-    return Sweep(method, cost, tuple(points), records, items, bool(weights), prepared.notices)
+    return Sweep(method, cost, tuple(points), records, items, bool(weights), prepared.notices, domain)
 
 
 def read_sweep(path: str | os.PathLike[str]) -> Sweep:

@@ -47,6 +47,8 @@ CASES: list[tuple[str, tuple[str, ...], int, str]] = [
     ("no output", (*TREE, *KM), 2, "no output"),
     ("no hierarchy", (*KM, *OUT, "--method", "aa"), 2, "hierarchy learn"),
     ("unknown method", (*TREE, *KM, *OUT, "--method", "magic"), 2, "Known: auto, trim"),
+    ("unknown domain", (*TREE, *KM, *OUT, "--domain", "all"), 2, "Allowed: used, hierarchy"),
+    ("domain of nothing", (*KM, *OUT, "--domain", "hierarchy"), 2, "leave --domain out"),
     ("unknown cost", (*TREE, *KM, *OUT, "--cost", "joy"), 2, "Known: ncp, lm"),
     ("unknown guarantee", (*TREE, *KM, *OUT, "--guarantee", "dp"), 2, "Known: km, k, lm"),
     ("format of a dry run", (*TREE, *KM, "--dry-run", "--format", "bogus"), 2, "unknown format"),
@@ -67,6 +69,18 @@ CASES: list[tuple[str, tuple[str, ...], int, str]] = [
     ("too small option", (*TREE, *KM, *OUT, "--method", "lra", "--parts", "0"), 2, "parts >= 1"),
     ("odd option number", (*TREE, *KM, *OUT, "--method", "lra", "--parts", "1.5"), 2, "plain digits"),
     ("inner unknown", (*TREE, *KM, *OUT, "--method", "lra", "--inner", "lra"), 2, "Allowed"),
+    (
+        "inner cannot",
+        (*TREE, "--negative", *KM, *OUT, "--method", "lra", "--inner", "vpa"),
+        2,
+        "only what inner keeps in each part. Give --inner aa or optimal",
+    ),
+    (
+        "inner cannot diversity",
+        (*TREE, "--l", "2", "-m", "2", "--sensitive", "ale", *OUT, "--method", "lra", "--inner", "aa"),
+        2,
+        "Give --inner optimal, or leave it out",
+    ),
     (
         "method cannot",
         (*TREE, "--negative", *KM, *OUT, "--method", "oa"),

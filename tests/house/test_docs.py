@@ -10,7 +10,7 @@ import pytest
 from docs.build import HERE, built, differing
 
 import setveil
-from setveil.registry import ALL_METHODS
+from setveil.registry import ALL_METHODS, METHODS
 
 ROOT = HERE.parent
 PAGES = sorted([*ROOT.glob("*.md"), *HERE.rglob("*.md")])
@@ -69,6 +69,26 @@ def test_page_of_a_method_shows_its_picture_and_names_its_tests(key: str) -> Non
     named = set(TEST.findall(text))
     assert named
     assert named <= known_tests(), f"unknown tests: {sorted(named - known_tests())}"
+
+
+@pytest.mark.parametrize("key", [one.key for one in METHODS if one.key not in ("auto", "mm")])
+def test_page_of_a_method_says_which_items_its_loss_counts(key: str) -> None:
+    text = (HERE / "methods" / f"{key}.md").read_text(encoding="utf-8")
+    if key not in ("optimal", "trim"):
+        text = text.partition("## Differences from the paper")[2]
+    assert (
+        "those that occur in the data" in text
+        or "items that occur in the data" in text
+        or ("both domains" in text)
+    )
+
+
+@pytest.mark.parametrize("key", ["aa", "hghs", "mhghs"])
+def test_pages_say_where_forests_are_allowed(key: str) -> None:
+    text = (HERE / "methods" / f"{key}.md").read_text(encoding="utf-8")
+    rows = [line for line in text.split("\n") if line.startswith("|") and "forests" in line]
+    assert rows
+    assert all("table" in row for row in rows)
 
 
 def test_every_page_is_reached_from_the_index() -> None:

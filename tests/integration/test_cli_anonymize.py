@@ -14,7 +14,7 @@ import pytest
 import setveil as sv
 from setveil.cli.demo import this_command
 from setveil.registry import METHODS
-from tests.integration.cli import Shell
+from tests.integration.cli import PRODUCTS, Shell
 
 
 def test_text_result(shell: Shell) -> None:
@@ -110,6 +110,40 @@ def test_a_release_that_says_nothing_is_told(shell: Shell) -> None:
     gone = shell("anonymize", "baskets.csv", "-k", "9", "-m", "2", "-o", "gone")
     assert gone.code == 0, gone.err
     assert "notice: nothing is published: every item was left out." in gone.err
+
+
+def test_the_loss_of_a_whole_hierarchy(shell: Shell) -> None:
+    rest = "".join(f"cider {number};alcohol;ALL\n" for number in range(5))
+    Path("products.csv").write_text(PRODUCTS + rest)
+    words = ("baskets.csv", "--hierarchy", "products.csv", "-k", "2", "-m", "2", "--method", "optimal")
+    used = shell("anonymize", *words, "-o", "used", "--json").json
+    whole = ("--domain", "hierarchy")
+    ran = shell("anonymize", *words, *whole, "-o", "whole", "--save-job", "job.toml", "--json")
+    assert ran.code == 0, ran.err
+    assert (used["domain"], ran.json["domain"]) == ("used", "hierarchy")
+    assert "the loss counts all items of the hierarchy" in ran.err
+    assert 'domain = "hierarchy"' in Path("job.toml").read_text()
+    loss = ran.json["loss"]
+    assert loss != used["loss"]
+    again = shell("run", "job.toml", "--force", "--json")
+    assert again.code == 0, again.err
+    assert json.loads(Path("whole/certificate.json").read_text())["domain"] == "hierarchy"
+    measured = shell("measure", "whole", "--original", "baskets.csv", "--json")
+    assert measured.code == 0, measured.err
+    assert measured.json["measures"]["ncp"]["value"] == loss["ncp"]
+    swept = shell("sweep", *words, *whole, "--json").json
+    assert (swept["domain"], swept["points"][0]["loss"]) == ("hierarchy", loss["ncp"])
+    compared = shell("compare", *words[:-2], *whole, "--methods", "optimal", "--json").json
+    assert (compared["domain"], compared["methods"][0]["loss"]) == ("hierarchy", loss["ncp"])
+    assert shell("report", "whole", "--original", "baskets.csv").code == 0
+    assert f"{loss['ncp']:.6f}" in Path("whole.private/report.html").read_text()
+    Path("new.csv").write_text("ale,milk\nwine,milk\n")
+    joined = shell("apply", "whole", "new.csv", "-o", "joined", "--json")
+    assert joined.code == 0, joined.err
+    assert json.loads(Path("joined/certificate.json").read_text())["domain"] == "hierarchy"
+    public = b"".join(path.read_bytes() for path in Path("whole").iterdir())
+    assert b"cider" not in public
+    assert b"cider" not in b"".join(path.read_bytes() for path in Path("joined").iterdir())
 
 
 def test_negative_knowledge(shell: Shell) -> None:

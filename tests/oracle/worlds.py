@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import chain, combinations, combinations_with_replacement, product
 from random import Random
 
 from setveil.model.hierarchy import Hierarchy
@@ -125,3 +125,50 @@ def all_antichains(hierarchy: Hierarchy) -> Iterator[dict[str, str]]:
             for node in chain(*parts)
             for leaf in range(hierarchy.first_leaf[node], hierarchy.end_leaf[node])
         }
+
+
+def all_trees(labels: str) -> Iterator[Hierarchy]:
+    """Yield every tree over these leaves whose categories have two children or more."""
+    for nested in _nested(tuple(labels)):
+        yield Hierarchy.from_parents(dict(_edges(nested, None)))
+
+
+Nested = str | tuple["Nested", ...]
+
+
+def _under(node: Nested) -> list[str]:
+    return [node] if isinstance(node, str) else [label for child in node for label in _under(child)]
+
+
+def _edges(node: Nested, above: str | None) -> Iterator[tuple[str, str | None]]:
+    label = node if isinstance(node, str) else "+".join(sorted(_under(node)))
+    yield label, above
+    for child in () if isinstance(node, str) else node:
+        yield from _edges(child, label)
+
+
+def _partitions(labels: tuple[str, ...]) -> Iterator[list[tuple[str, ...]]]:
+    if not labels:
+        yield []
+        return
+    first, rest = labels[0], labels[1:]
+    for size in range(len(rest) + 1):
+        for beside in combinations(rest, size):
+            for others in _partitions(tuple(label for label in rest if label not in beside)):
+                yield [(first, *beside), *others]
+
+
+def _nested(labels: tuple[str, ...]) -> Iterator[Nested]:
+    if len(labels) == 1:
+        yield labels[0]
+        return
+    for parts in _partitions(labels):
+        if len(parts) > 1:
+            yield from product(*(list(_nested(part)) for part in parts))
+
+
+def all_databases(labels: str, n_rows: int) -> Iterator[list[list[str]]]:
+    """Yield every bag of so many rows over these labels, empty rows among them."""
+    rows = [list(row) for size in range(len(labels) + 1) for row in combinations(labels, size)]
+    for bag in combinations_with_replacement(rows, n_rows):
+        yield list(bag)

@@ -56,6 +56,7 @@ def assert_same(one: sv.Release, other: sv.Release, *, rows: bool) -> None:
             assert left.labels == right.labels
             assert left.parent.tolist() == right.parent.tolist()
             assert (left.n_leaves, left.private) == (right.n_leaves, right.private)
+            assert left.domain_count.tolist() == right.domain_count.tolist()
         elif field.name == "recoding":
             assert left.nodes.tolist() == right.nodes.tolist()
             assert left.bounds.tolist() == right.bounds.tolist()

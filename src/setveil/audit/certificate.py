@@ -38,7 +38,7 @@ KEYS = frozenset(
 )
 NEW_KEYS = {1: frozenset[str](), 2: frozenset({"report", "terms", "evidence"})}
 """What each version of the certificate has besides; version 1 knows no report."""
-OPTIONAL_KEYS = frozenset({"date", "suppressed", "rules"})
+OPTIONAL_KEYS = frozenset({"date", "suppressed", "rules", "domain"})
 CRITERIA = frozenset({"singling_out", "linkability", "inference"})
 
 NAMES_OF_FORMAT = {
@@ -174,6 +174,8 @@ def _check_head(plain: Mapping[str, Any]) -> None:
             and round(value, 2) == value,
             "loss must be rounded to two digits, between 0 and 1",
         )
+    if "domain" in plain:
+        need(plain["domain"] == "hierarchy" and loss, "domain must be hierarchy, and is of a loss")
     need_keys(plain["verdict"], frozenset({"verifier", "mode", "holds"}), "verdict")
     need(plain["verdict"]["verifier"] == "setveil.audit", "verdict.verifier is unknown")
     need(plain["verdict"]["mode"] in ("exact", "cover"), "verdict.mode must be exact or cover")

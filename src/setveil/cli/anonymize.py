@@ -269,6 +269,7 @@ def as_plain(release: Release, publication: Publication) -> dict[str, Any]:
         "dropped_records": len(release.dropped),
         "empty_records": release.empty_records,
         "loss": {name: float(loss) for name, loss in release.losses.items()},
+        "domain": release.hierarchy.domain,
         "objective": None if release.objective is None else release.objective.as_dict(),
         "seconds": release.seconds,
         "complete": release.complete,

@@ -121,6 +121,7 @@ def compare(
                 time_limit=limit,
                 threads=threads,
                 unknown=given["unknown"],
+                domain=given["domain"],
                 watch=Watch(listener=listener),
                 **more,
             )
@@ -142,6 +143,7 @@ def _show(found: Comparison, given: Mapping[str, Any]) -> None:
                 "records": found.records,
                 "items": found.items,
                 "cost": found.cost,
+                "domain": found.domain,
                 "methods": found.as_dicts(),
                 "recommended": found.recommended,
                 "reasons": list(found.reasons),

@@ -38,6 +38,13 @@ COST = (
     Flag(
         "weights", str | None, "item,weight lines: how much items matter", panel="Run", metavar="FILE"
     ),
+    Flag(
+        "domain",
+        str,
+        "which items the loss counts: used (those that occur) or hierarchy (all of it)",
+        default="used",
+        panel="Run",
+    ),
 )
 TIME_LIMIT = Flag(
     "time_limit", str | None, "stop after this many seconds", panel="Run", metavar="SECONDS"
@@ -186,6 +193,7 @@ def bound(transactions: Transactions, given: Mapping[str, Any], settings: Settin
         threads=settings.threads,
         unknown=given["unknown"],
         options=settings.options,
+        domain=given["domain"],
     )
     prepared = job.prepare(transactions, hierarchy)
     if hierarchy is None or given["private_hierarchy"] or not _looks_learned(hierarchy):

@@ -78,7 +78,8 @@ def _page(record: MethodRecord) -> str:
         f"  hierarchy   {'needed' if record.needs_hierarchy else 'not needed'}",
     ]
     lines += [
-        f"  {option.flag.ljust(18)} {option.help} (default: {option.default})"
+        f"  {option.flag.ljust(18)} {option.help}"
+        + ("" if option.default is None else f" (default: {option.default})")
         for option in record.options
     ]
     return "\n".join(lines)

@@ -160,6 +160,7 @@ def _planned(job: FileJob, given: dict[str, Any]) -> Plan:
         cost=flags["cost"],
         unknown=flags["unknown"],
         options=settings.options,
+        domain=flags["domain"],
     ).check(without_hierarchy=not flags["hierarchy"] and not flags["set_columns"])
     for name in plan.inputs:
         with telling(Path(name), "read"):

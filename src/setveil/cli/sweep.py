@@ -126,6 +126,7 @@ def sweep(
                 time_limit=limit,
                 threads=threads,
                 unknown=given["unknown"],
+                domain=given["domain"],
                 watch=Watch(listener=listener),
                 **options,
             )
@@ -156,7 +157,14 @@ def _check(
     for guarantee in (KmAnonymity(k, m) for k in ks for m in ms):
         method_record(key).check_guarantee(guarantee)
     bare = not given["hierarchy"] and not given["set_columns"]
-    job = Job(KmAnonymity(ks[0], ms[0]), key, given["cost"], unknown=given["unknown"], options=options)
+    job = Job(
+        KmAnonymity(ks[0], ms[0]),
+        key,
+        given["cost"],
+        unknown=given["unknown"],
+        options=options,
+        domain=given["domain"],
+    )
     job.check(without_hierarchy=bare)
 
 
@@ -193,6 +201,7 @@ def _show(found: Sweep, chosen: tuple[int, int] | None, given: Mapping[str, Any]
         plain: dict[str, Any] = {
             "method": found.method,
             "cost": found.cost,
+            "domain": found.domain,
             "records": found.records,
             "items": found.items,
             "points": found.as_dicts(),

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..api import as_transactions, audit, refuse_buckets, refuse_paths
 from ..errors import UsageError
+from ..job import WHOLE_DOMAIN
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Transactions
 from ..progress import Watch
@@ -188,6 +189,8 @@ def _notices(
 ) -> tuple[str, ...]:
     """Return what the holder should know; no label is named."""
     notices = list(new.notices)
+    if union.hierarchy.domain == "hierarchy":
+        notices.append(WHOLE_DOMAIN)
     if strange:
         notices.append(f"items that the recoding does not know are left out: {len(strange):,}.")
     if placed:

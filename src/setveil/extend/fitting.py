@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,8 +110,30 @@ def extended(
         raise _told(new, strange, "unseen-item", "is not among those that the release was made from.")
     for label in lost:
         parents[label] = None
-    tree = Hierarchy.from_parents(parents, private=known.private)
+    tree = _sized(Hierarchy.from_parents(parents, private=known.private), known, given)
     return tree, strange, set(fresh) - strange
+
+
+def _sized(tree: Hierarchy, known: Hierarchy, given: Hierarchy | None) -> Hierarchy:
+    """Return the tree with the domain of the release, enlarged by what is new to it.
+
+    A category is as large as it was, as in the hierarchy given, or as what is below it now, whichever
+    is most.
+    """
+    if known.domain == "used":
+        return tree
+    size_by_node = tree.leaf_count.copy()
+    for whole in (known,) if given is None else (known, given):
+        for node, label in enumerate(tree.labels[tree.n_leaves :], tree.n_leaves):
+            there = whole.node_of_label.get(label)
+            if there is not None:
+                size_by_node[node] = max(size_by_node[node], whole.domain_count[there])
+    below = np.zeros_like(size_by_node)
+    for node, above in enumerate(tree.parent.tolist()):
+        size_by_node[node] = max(size_by_node[node], below[node])
+        if above >= 0:
+            below[above] += size_by_node[node]
+    return replace(tree, size_by_node=size_by_node)
 
 
 def _published(label: str, parents: Parents, cut: set[str]) -> bool:

@@ -149,7 +149,7 @@ def _item_error(pair: BeforeAfter, of_items: Itemsets, after: Merged) -> float:
         return 0.0
     tree = pair.hierarchy
     threads = len(os.sched_getaffinity(0))
-    expected = estimate_supports(of_items.padded(), *after, tree.parent, tree.leaf_count, threads)
+    expected = estimate_supports(of_items.padded(), *after, tree.parent, tree.domain_count, threads)
     return math.fsum(np.abs(expected - of_items.support) / of_items.support) / len(of_items)
 
 

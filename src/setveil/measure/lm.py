@@ -1,7 +1,8 @@
 """LM, the loss metric (Liu and Wang's use of Iyengar's).
 
 An occurrence published as a node over n of the |I| leaves of its tree loses (n - 1) / (|I| - 1). The
-value is the mean over all original occurrences. |I| counts the leaves that occur.
+value is the mean over all original occurrences. |I| counts the leaves that occur,
+or all of the hierarchy where the release was made so (`Hierarchy.domain`).
 """
 
 from __future__ import annotations

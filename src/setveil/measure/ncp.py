@@ -1,7 +1,8 @@
 """NCP, the normalized certainty penalty (Terrovitis et al.).
 
 An occurrence published as a node over n of the |I| leaves of its tree loses n / |I|, nothing where n
-is 1. The value is the mean over all original occurrences. |I| counts the leaves that occur.
+is 1. The value is the mean over all original occurrences. |I| counts the leaves that occur,
+or all of the hierarchy where the release was made so (`Hierarchy.domain`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ has the release alone must estimate: the items below a published label are taken
 
 A label that several published labels speak for is in the record if any of them has it. The labels of a
 query, and the published labels of a record, count as independent. The estimate is the sum of the
-probabilities over the published records. Leaves are those that occur in the data, as for NCP.
+probabilities over the published records. Leaves are those that NCP counts.
 
 The error of a query is |estimate - true| / max(true, sanity bound), the bound by default 0.1% of the
 records, as usual in the literature: without it queries about almost nothing would decide the mean. ARE
@@ -163,7 +163,7 @@ def query_errors(
     tree = pair.hierarchy
     indptr, nodes, weights = pair.merged_after
     estimate = estimate_supports(
-        workload.sets, indptr, nodes, weights, tree.parent, tree.leaf_count, threads
+        workload.sets, indptr, nodes, weights, tree.parent, tree.domain_count, threads
     )
     indptr, nodes, weights = pair.merged_before
     lists = node_lists(indptr, nodes, tree.parent)

@@ -4,9 +4,14 @@ for anonymizing set-valued data, VLDB Journal 2011, section 4.5, Algorithms 5 an
 The records are sorted by Gray code, so that those with similar items are neighbours (`gray_order`);
 the order is cut into chunks of about equal numbers of itemsets, whose borders may move a little to
 where neighbours differ most (`chunk_bounds`); and each chunk is made anonymous by itself, by any
-global method (`_run_parts`). If every chunk is k^m-anonymous then so is their union, for it only adds
-to supports; the same holds of l^m-diversity and of negative knowledge. An item may come out at
-different levels in different chunks.
+global method (`_run_parts`). An item may come out at different levels in different chunks.
+
+If every chunk keeps the promise then so does their union. What somebody knows of a record is, for
+each chunk, knowledge about the labels of that chunk: a label that the chunk does not show is in none
+of its records, so to know it present fits no record there, and to know it absent says nothing. So
+each chunk adds no record or at least k, with negative knowledge too: where only such absences are
+known all its records fit, and it has at least k. Of l^m-diversity each chunk adds to those that fit,
+and at most an l-th of that to those that hold the sensitive item as well.
 
 Differences from the paper
 --------------------------
@@ -85,7 +90,7 @@ def anonymize(
     watch: Watch,
     parts: int = 3,
     f: int = 10,
-    inner: str = "aa",
+    inner: str | None = None,
     memory: int | None = None,
     threads: int | None = None,
 ) -> Outcome:
@@ -106,7 +111,8 @@ def anonymize(
     f
         By how many records a border may move.
     inner
-        The method for each chunk: aa, da, oa, optimal or vpa.
+        The method for each chunk: aa, da, oa, optimal or vpa. It must give the guarantee too; aa, or
+        optimal for l^m-diversity, if not given.
     memory
         A budget in bytes for what the searches hold, by estimate; chunks that would not fit are cut
         further. The data themselves are not counted.
@@ -117,6 +123,8 @@ def anonymize(
         raise UsageError("lra works on itemsets, not whole records.", "Use method partition.")
     if isinstance(guarantee, Coherence):
         raise UsageError("lra does not give coherence.", "Use method mm.")
+    if inner is None:
+        inner = "aa" if isinstance(guarantee, KmAnonymity) else "optimal"
     if inner not in MODULE_OF_INNER:
         raise UsageError(
             f"unknown inner method {str(inner)[:40]!r}.", f"Known: {', '.join(MODULE_OF_INNER)}."
@@ -140,7 +148,7 @@ def anonymize(
         return _method(inner)(chunk, guarantee, cost=cost, watch=own_watch)
 
     done = _run_parts(chunks, run, workers, watch, inner in ANYTIME)
-    return _union(engine, order, done, cost, rows)
+    return _union(engine, order, done, cost, rows, inner)
 
 
 def _chunks(
@@ -238,7 +246,9 @@ def _join(parts: list[_Part], failed: dict[int, Infeasible]) -> list[_Part]:
     return joined
 
 
-def _union(engine: Engine, order: Counts, parts: list[_Part], cost: Cost, rows: Rows) -> Outcome:
+def _union(
+    engine: Engine, order: Counts, parts: list[_Part], cost: Cost, rows: Rows, inner: str
+) -> Outcome:
     """Return the results of all parts as one local recoding (Algorithm 5, line 4)."""
     group_of_record = np.empty(len(rows), dtype=np.int32)
     cuts, paid, complete = [], 0, True
@@ -249,5 +259,10 @@ def _union(engine: Engine, order: Counts, parts: list[_Part], cost: Cost, rows: 
         complete &= part.outcome.complete
         paid += part.outcome.objective.cost if part.outcome.objective else 0
     recoding = Recoding.by_group(engine.hierarchy, cuts, group_of_record)
-    figures = {"parts": len(parts), "largest part": max((part.size for part in parts), default=0)}
+    largest = max((part.size for part in parts), default=0)
+    figures: dict[str, int | float | str] = {
+        "parts": len(parts),
+        "largest part": largest,
+        "inner": inner,
+    }
     return Outcome(recoding, Objective(cost.name, paid), figures, complete)

@@ -1,15 +1,15 @@
 """What a published label costs: NCP, LM and costs weighted by the user, in integers.
 
 Publishing an occurrence of a leaf as node u costs ``importance[leaf] * unit[u] / scale``: nothing at
-the leaf, 1 at the root of its tree (and 1 if suppressed). With |u| leaves under u and |I| leaves in
-its tree:
+the leaf, 1 at the root of its tree (and 1 if suppressed). With |u| leaves of the domain under u and
+|I| in its tree:
 
 - NCP (Terrovitis et al.): unit = |u| / |I|, and 0 where |u| = 1;
 - LM (Liu and Wang): unit = (|u| - 1) / (|I| - 1).
 
-The loss of a release is the mean over all original occurrences. |I| counts the leaves that occur in
-the data, so the hierarchy must be restricted to them. Everything is an integer until the last
-division; proofs compare integers.
+The loss of a release is the mean over all original occurrences. The domain is the leaves that occur in
+the data, for the hierarchy is restricted to them, or all that it had before (`Hierarchy.domain`).
+Everything is an integer until the last division; proofs compare integers.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def make_cost(
     """
     if name not in COST_NAMES:
         raise UsageError(f"unknown cost {name[:40]!r}.", f"Known: {', '.join(COST_NAMES)}.")
-    own = hierarchy.leaf_count
+    own = hierarchy.domain_count
     tree = own[hierarchy.root]
     if name == "lm":
         own, tree = own - 1, np.maximum(tree - 1, 1)
@@ -107,7 +107,7 @@ def make_cost(
             code="costs-too-large",
         )
     unit = own * np.array([scale // int(size) for size in tree], dtype=np.int64)
-    unit[hierarchy.leaf_count == 1] = 0
+    unit[hierarchy.domain_count == 1] = 0
     importance = np.ones(hierarchy.n_leaves, dtype=np.int64)
     if weights:
         importance = _importance(hierarchy, weights)

@@ -6,13 +6,16 @@ the inner nodes, children before parents. A leaf's number is also the item's id 
 hierarchy. Several trees are allowed (a forest): tables have one tree a column, and a sensitive item
 is a tree of its own that cannot be generalized.
 
-Unary chains are kept, for their labels; they cover the same leaves and so cost nothing.
+Unary chains are kept, for their labels; they cover the same leaves.
+
+A loss is a share of a domain. It is the leaves of the hierarchy at hand, those "used" by the data; or
+all leaves of a larger one that it is a part of, of which only their number below each node is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,11 +24,17 @@ from numpy.typing import NDArray
 from ..errors import HierarchyError
 
 Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+DOMAINS = ("used", "hierarchy")
+"""Which leaves a loss counts: those that occur in the data, or all of the hierarchy."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """A tree or forest over labels.
+
+    `size_by_node`, where it is given, is how many leaves of a larger hierarchy are under each node.
 
     >>> toy = Hierarchy.from_parents({"a1": "A", "a2": "A", "b": "ALL", "A": "ALL", "ALL": None})
     >>> toy
@@ -38,6 +47,7 @@ class Hierarchy:
     parent: Ids
     n_leaves: int
     private: bool = False
+    size_by_node: Counts | None = None
 
     @classmethod
     def from_parents(
@@ -130,6 +140,27 @@ class Hierarchy:
         """How many leaves are under each node; 1 for a leaf and for a unary chain above one."""
         return (self.end_leaf - self.first_leaf).astype(np.int64)
 
+    @property
+    def domain(self) -> str:
+        """Which of `DOMAINS` a loss counts."""
+        return "used" if self.size_by_node is None else "hierarchy"
+
+    @property
+    def domain_count(self) -> Counts:
+        """How many leaves of the domain are under each node: what a loss counts."""
+        return self.leaf_count if self.size_by_node is None else self.size_by_node
+
+    def as_domain(self) -> Hierarchy:
+        """Return the same hierarchy; parts of it will count all its leaves, used or not.
+
+        >>> toy = Hierarchy.from_parents({"a": "T", "b": "T", "c": "T", "T": None})
+        >>> toy.restricted_to("ab").domain_count.tolist()
+        [1, 1, 2]
+        >>> toy.as_domain().restricted_to("ab").domain_count.tolist()
+        [1, 1, 3]
+        """
+        return replace(self, size_by_node=self.domain_count)
+
     @cached_property
     def depth(self) -> Ids:
         """Steps from the root to each node."""
@@ -207,7 +238,7 @@ class Hierarchy:
         }
 
     def restricted_to(self, leaves: Iterable[str]) -> Hierarchy:
-        """Return the part at and above these labels; the loss counts only leaves that occur."""
+        """Return the part at and above these labels; a larger domain stays the domain."""
         kept: dict[str, str | None] = {}
         for label in leaves:
             here: str | None = label
@@ -215,4 +246,8 @@ class Hierarchy:
                 above = int(self.parent[self.node_of_label[here]])
                 kept[here] = None if above < 0 else self.labels[above]
                 here = kept[here]
-        return Hierarchy.from_parents(kept, private=self.private)
+        part = Hierarchy.from_parents(kept, private=self.private)
+        if self.size_by_node is None:
+            return part
+        node_of_part = [self.node_of_label[label] for label in part.labels]
+        return replace(part, size_by_node=self.size_by_node[node_of_part])

@@ -200,6 +200,8 @@ def certificate(
         "verdict": {"verifier": "setveil.audit", "mode": mode, "holds": True},
         "verify": "setveil audit <folder>",
     }
+    if release.hierarchy.domain == "hierarchy":
+        document["domain"] = "hierarchy"
     if release.suppressed_items:
         document["suppressed"] = {
             "items": banded(release.suppressed_items, release.guarantee),
@@ -323,6 +325,7 @@ def private_audit(
         "suppressed_occurrences": release.suppressed,
         "dropped_records": len(release.dropped),
         "loss": {name: _exact(loss) for name, loss in release.losses.items()},
+        "domain": release.hierarchy.domain,
         "objective": None if release.objective is None else _exact_objective(release.objective),
         "complete": release.complete,
         "seconds": release.seconds,
@@ -369,6 +372,9 @@ def private_recoding(release: Release) -> dict[str, object]:
     counts = release.occurrences_by_leaf
     if counts is not None:
         document["occurrences"] = {labels[leaf]: count for leaf, count in enumerate(counts.tolist())}
+    if release.hierarchy.domain == "hierarchy":
+        sizes = zip(labels, release.hierarchy.domain_count.tolist(), strict=True)
+        document["items_of_hierarchy"] = dict(list(sizes)[release.hierarchy.n_leaves :])
     if recoding.group_of_record is None:
         nodes = recoding.node_of_leaf().tolist()
         document["recoding"] = "global"

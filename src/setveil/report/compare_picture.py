@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .comparison import told_size
 from .drawing import MARGIN, Drawing, cut_to_width, text_width
 from .figure import Figure
 from .marks import mark_of
@@ -36,7 +37,7 @@ def draw_comparison(found: Comparison) -> Figure:
     height = bars_end + 12 + (PLOT_HEIGHT + 92 if len(found.usable) > 1 else 0)
     sheet = Drawing(WIDTH, height, title=title, description=_in_words(found))
     sheet.heading(MARGIN, 32, cut_to_width(title, 14.5, WIDTH - 2 * MARGIN))
-    size = f"{found.records:,} records, {found.items:,} items"
+    size = told_size(found.records, found.items, found.domain)
     size += "" if found.recommended is None else f"; recommended: ★ {found.recommended}"
     sheet.text(MARGIN, 52, size, size=12.5, colour=MUTED)
     cost = f"weighted {found.cost.upper()}" if found.weighted else found.cost.upper()

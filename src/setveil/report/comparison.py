@@ -25,6 +25,16 @@ DONE, CUT, LATE, REFUSED, NONE = "done", "cut short", "time limit", "refused", "
 """How a method ended; `CUT` is by the time limit, with a valid result."""
 
 
+def told_size(records: int, items: int, domain: str) -> str:
+    """Return how large the data are, and which items their losses count if not those.
+
+    >>> told_size(1000, 3, "hierarchy")
+    '1,000 records, 3 items; the losses count all of the hierarchy'
+    """
+    counts = "; the losses count all of the hierarchy" if domain == "hierarchy" else ""
+    return f"{records:,} records, {items:,} items{counts}"
+
+
 @dataclass(frozen=True)
 class Compared:
     """One method's row; what it has no number for is None.
@@ -108,6 +118,7 @@ class Comparison:
     rows: tuple[Compared, ...]
     weighted: bool = False
     notices: tuple[str, ...] = ()
+    domain: str = "used"
 
     @property
     def usable(self) -> tuple[Compared, ...]:

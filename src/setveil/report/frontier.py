@@ -63,6 +63,7 @@ class Sweep:
     items: int = 0
     weighted: bool = False
     notices: tuple[str, ...] = ()
+    domain: str = "used"
 
     @property
     def lost(self) -> str:
@@ -127,6 +128,7 @@ class Sweep:
             "weighted": self.weighted,
             "records": self.records,
             "items": self.items,
+            "domain": self.domain,
             "points": [
                 {
                     "k": point.k,
@@ -159,6 +161,7 @@ class Sweep:
                 _whole(document["records"]),
                 _whole(document["items"]),
                 bool(document["weighted"]),
+                domain=str(document.get("domain", "used"))[:40],
             )
         except (
             ValueError,

@@ -53,6 +53,7 @@ Certificate = Mapping[str, Any]
 
 SMALL = 0.5
 """Below this a loss may be taken for more items left as they were than there are."""
+ALL_ITEMS = "All items are all of the hierarchy, whether a record held them or not."
 SMALL_AND_COARSE = "A small number does not mean that most items kept their own label."
 
 
@@ -205,6 +206,8 @@ def loss(certificate: Certificate, empty: int | str = 0) -> Html:
         ]
         if name == "ncp" and value < SMALL and certificate["method"] not in SUPPRESSES_ONLY:
             parts.append(element("p", SMALL_AND_COARSE, class_="small"))
+    if certificate.get("domain") == "hierarchy":
+        parts.append(element("p", ALL_ITEMS, class_="small"))
     left_out = certificate.get("suppressed")
     if left_out:
         sentences = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .charts import heat_map, line_chart
-from .comparison import CUT, DONE
+from .comparison import CUT, DONE, told_size
 from .figure import Figure
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _notes(found: Sweep) -> list[str]:
     """Explain what stands for a number."""
     notes = []
     if found.records:
-        notes.append(f"{found.records:,} records, {found.items:,} items.")
+        notes.append(f"{told_size(found.records, found.items, found.domain)}.")
     if any(point.left_out for point in found.points):
         notes.append(f"{found.method} may leave rare items out; what is left out counts as lost.")
     if any(point.status == CUT for point in found.points):

@@ -1,7 +1,7 @@
 """Cuts from the roots downwards, each with what must be suppressed on it (Liu and Wang, section 3).
 
 `Taxonomy` is the part of a hierarchy that a search works on: the nodes at and above some cut, unary
-chains drawn together to their lowest node, which says most and costs the same. `CutSearch` holds a cut,
+chains drawn together to their lowest node, which says most and costs no more. `CutSearch` holds a cut,
 its suppression scenario and its cost, and works out what replacing a node by its children would cost.
 
 The suppression scenario of a cut is the paper's walk down the enumeration tree. Nodes are tried in

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setveil.errors import Cancelled, Infeasible, TimeLimit, UsageError
+import setveil as sv
+from setveil.errors import Cancelled, HierarchyError, Infeasible, TimeLimit, UsageError
+from setveil.io.records import read_records
 from setveil.methods import apriori
 from setveil.methods.outcome import Outcome
 from setveil.model.costs import make_cost
@@ -282,3 +285,23 @@ def test_reference_on_real_data(name: str, m: int):
     fast, slow = run(world, 5, m), run(world, 5, m, path="reference")
     assert fast.recoding.cut().tolist() == slow.recoding.cut().tolist()
     assert slow.figures["count_tree_nodes"] > len(world.hierarchy)
+
+
+@pytest.mark.parametrize("method", ["aa", "da", "optimal", "trim", "hghs", "mhghs", "vpa", "lra"])
+def test_a_table_is_a_forest_and_plain_sets_need_one_root(method: str, tmp_path: Path) -> None:
+    """Two set-valued columns, each with a tree of its own; and one hierarchy with two roots."""
+    drinks = sv.Hierarchy.from_parents({"ale": "drink", "gin": "drink", "drink": None})
+    foods = sv.Hierarchy.from_parents({"bun": "food", "rye": "food", "food": None})
+    (tmp_path / "t.csv").write_text("drinks,foods\n" + "ale gin,bun\nale,rye\ngin,bun rye\n" * 2)
+    table = read_records(tmp_path / "t.csv", set_columns={"drinks": " ", "foods": " "})
+    release = sv.anonymize(
+        table, KmAnonymity(4, 2), hierarchy={"drinks": drinks, "foods": foods}, method=method
+    )
+    assert {label.partition("=")[0] for label in release.labels} == {"drinks", "foods"}
+    assert sv.publish(release, tmp_path / "out").verdict.holds
+    assert sv.audit(tmp_path / "out").holds
+    both = sv.Hierarchy.from_parents({**drinks.parents_by_label(), **foods.parents_by_label()})
+    rows = sv.Transactions.from_rows([["ale", "bun"], ["gin", "rye"]] * 4)
+    with pytest.raises(HierarchyError, match="several roots") as caught:
+        sv.anonymize(rows, KmAnonymity(4, 2), hierarchy=both, method=method)
+    assert "--add-root" in str(caught.value)

@@ -36,7 +36,7 @@ def run(
     watch: Watch | None = None,
     parts: int = 3,
     f: int = 10,
-    inner: str = "aa",
+    inner: str | None = "aa",
     memory: int | None = None,
     threads: int | None = None,
 ) -> tuple[LocalEngine, Outcome]:
@@ -230,6 +230,19 @@ def test_cancelling_stops_it() -> None:
     watch.cancel()
     with pytest.raises(Cancelled):
         run([["a"], ["a"]], FLAT, KmAnonymity(2, 1), watch=watch)
+
+
+def test_the_inner_method_follows_from_the_guarantee() -> None:
+    rows = [["a", "s"], ["a"], ["a"], ["b"]] * 2
+    tree = Hierarchy.from_parents({"a": "T", "b": "T", "T": None, "s": None})
+    guarantees: dict[Guarantee, str] = {
+        KmAnonymity(2, 1): "aa",
+        KmAnonymity(2, 1, negative=True): "aa",
+        LmDiversity(2, 1, frozenset({"s"})): "optimal",
+    }
+    for guarantee, inner in guarantees.items():
+        _, outcome = run(rows, tree, guarantee, inner=None)
+        assert outcome.figures["inner"] == inner
 
 
 def test_wrong_options() -> None:

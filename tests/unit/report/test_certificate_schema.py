@@ -65,6 +65,21 @@ def test_tables_suppression_and_dates(
     assert [column["kind"] for column in found["data"]["columns"]] == ["unprotected", "kept", "set"]
 
 
+def test_the_domain_of_the_loss(tmp_path: Path, schema: jsonschema.Draft202012Validator) -> None:
+    tree = sv.Hierarchy.from_parents({"1": "9", "2": "9", "3": "9", "9": None})
+    release = sv.anonymize(
+        sv.Transactions.from_rows([["1"], ["2"]]),
+        sv.KmAnonymity(2, 2),
+        hierarchy=tree,
+        domain="hierarchy",
+    )
+    sv.publish(release, tmp_path / "out")
+    found = certificate(tmp_path / "out")
+    schema.validate(found)
+    assert not schema.is_valid(found | {"domain": "used"})
+    assert not schema.is_valid(found | {"recoding": "pair"})
+
+
 @pytest.mark.parametrize("form", ["buckets", "joined"])
 @pytest.mark.parametrize("guarantee", [sv.LDiversity(2), sv.MatchingDiversity(2)])
 def test_tables_in_buckets(
