@@ -401,7 +401,7 @@ class _Recorded(optimal.Search):
 
     def report(self, stage: str) -> None:
         """Note bound and incumbent."""
-        self.__dict__.setdefault("history", []).append((self.bound, self.best_cost))
+        self.__dict__.setdefault("history", []).append((self.proof.bound, self.best_cost))
         super().report(stage)
 
 

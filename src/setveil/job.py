@@ -208,6 +208,7 @@ class Prepared:
             )
         elif not outcome.complete:
             notices += ("the time limit cut the run: the result is valid, and another run may differ.",)
+        notices += outcome.notices
         pair = BeforeAfter(recoding, self.rows)
         nodes = pair.node_of_occurrence
         suppressed = self.rows.leaves[nodes < 0]
@@ -276,6 +277,7 @@ class Prepared:
             value=self.cost.share(objective.cost, counts),
             bound=None if objective.bound is None else self.cost.share(objective.bound, counts),
             proven=objective.proven,
+            certified=objective.certified,
         )
 
 

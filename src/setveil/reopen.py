@@ -29,7 +29,7 @@ from .io.ownership import AUDIT, HIERARCHY, RECODING
 from .io.pair_files import holds_pair
 from .io.private_twin import PrivateTwin, read_twin
 from .io.release_data import read_published
-from .model.costs import COST_NAMES
+from .model.costs import COST_NAMES, WEIGHTED
 from .model.guarantees import LARGEST, Guarantee, guarantee_from_dict
 from .model.hierarchy import DOMAINS, Hierarchy
 from .model.transactions import Transactions, bind
@@ -272,7 +272,19 @@ def _objective(twin: PrivateTwin) -> ObjectiveValue | None:
     if not isinstance(name, str) or not isinstance(proven, bool):
         raise twin.refusal(AUDIT, "does not tell what was minimized")
     value = _ratio(twin, exact.get("value"), "objective")
-    return ObjectiveValue(name, value, None if bound is None else _ratio(twin, bound, "bound"), proven)
+    certified = bound is None or plain.get("certified") is True
+    return ObjectiveValue(
+        _weighted_name(twin, name, value),
+        value,
+        None if bound is None else _ratio(twin, bound, "bound"),
+        proven,
+        certified,
+    )
+
+
+def _weighted_name(twin: PrivateTwin, name: str, value: Fraction) -> str:
+    """Return what was minimized; older folders name the weighted loss like the plain one."""
+    return f"{WEIGHTED}{name}" if _losses(twin).get(name, value) != value else name
 
 
 def _seal(twin: PrivateTwin) -> Seal | None:

@@ -110,16 +110,19 @@ def sweep(
     prepared = job.prepare(as_transactions(data), hierarchy)
     engine = LocalEngine(prepared.hierarchy, prepared.rows, threads=threads)
     points: list[SweepPoint] = []
+    notices = list(prepared.notices)
     # Strong promises first: the sets that they forbid bind the weaker ones more often than not.
     for number, guarantee in enumerate(sorted(grid, key=lambda asked: (-asked.k, asked.m))):
         watch.tick(_stage(guarantee), number / len(grid))
         own = Watch(_named(watch, guarantee, number / len(grid)), stop=watch.stop)
         own = own if time_limit is None else own.within(time_limit)
         own = own if watch.time_limit is None else own.within(watch.remaining)
-        points.append(_point(prepared, engine, guarantee, own, shared))
+        point, told = _point(prepared, engine, guarantee, own, shared)
+        points.append(point)
+        notices += [f"{_stage(guarantee)}: {notice}" for notice in told]
     points.sort(key=lambda point: (point.k, point.m))
     records, items = len(prepared.rows), prepared.hierarchy.n_leaves
-    return Sweep(method, cost, tuple(points), records, items, bool(weights), prepared.notices, domain)
+    return Sweep(method, cost, tuple(points), records, items, bool(weights), tuple(notices), domain)
 
 
 def read_sweep(path: str | os.PathLike[str]) -> Sweep:
@@ -168,7 +171,8 @@ def _point(
     guarantee: KmAnonymity,
     watch: Watch,
     shared: Mapping[str, Any],
-) -> SweepPoint:
+) -> tuple[SweepPoint, tuple[str, ...]]:
+    """Return a point, and what the user should know of how it came about."""
     from .measure.before_after import BeforeAfter
 
     started = time.monotonic()
@@ -182,7 +186,7 @@ def _point(
         seconds = time.monotonic() - started
         return SweepPoint(
             guarantee.k, guarantee.m, None, None, status == NONE, 0, seconds, status=status
-        )
+        ), ()
     objective = outcome.objective
     bound = None
     if objective is not None and objective.bound is not None:
@@ -192,7 +196,7 @@ def _point(
     nodes = pair.node_of_occurrence
     published = np.unique(nodes[nodes >= 0])
     tree = prepared.hierarchy
-    return SweepPoint(
+    point = SweepPoint(
         guarantee.k,
         guarantee.m,
         prepared.loss(pair),
@@ -203,4 +207,6 @@ def _point(
         Fraction(int((nodes < 0).sum()), max(len(nodes), 1)),
         DONE if outcome.complete else CUT,
         bool((published >= tree.n_leaves).all() and (tree.parent[published] < 0).all()),
+        objective is None or objective.certified,
     )
+    return point, outcome.notices

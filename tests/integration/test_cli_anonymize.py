@@ -36,7 +36,7 @@ def test_json_result_has_what_is_promised(shell: Shell) -> None:
     assert plain["guarantee"] == {"model": "km", "k": 2, "m": 2}
     assert plain["records"] == 9
     assert set(plain["loss"]) == {"ncp", "lm"}
-    assert set(plain["objective"]) == {"name", "value", "bound", "gap", "proven"}
+    assert set(plain["objective"]) == {"name", "value", "bound", "gap", "proven", "certified"}
     assert plain["objective"]["value"] == plain["loss"]["ncp"]
     assert plain["objective"]["gap"] == 0
     assert plain["verdict"] == {"holds": True, "mode": "exact", "smallest_support": 2}

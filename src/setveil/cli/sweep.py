@@ -225,14 +225,18 @@ def _show(found: Sweep, chosen: tuple[int, int] | None, given: Mapping[str, Any]
 
 
 def _in_words(point: SweepPoint, found: Sweep) -> str:
+    from ..release.release import BY_SOLVER
+
     said = f"Chosen: k={point.k}, m={point.m}: "
     if point.loss is None:
         return said + f"{point.status}."
     loss = float(point.loss)
-    said += f"{found.cost.upper()} {loss:.4f} ({100 * loss:.2f} %) lost"
+    said += f"{found.cost_title} {loss:.4f} ({100 * loss:.2f} %) lost"
     said += f", {point.labels:,} labels published"
     said += f", {float(point.left_out):.1%} of the occurrences left out" if point.left_out else ""
-    return said + (", proven." if point.proven else ".")
+    if not point.proven:
+        return f"{said}."
+    return f"{said}, proven." if point.certified else f"{said}, proven {BY_SOLVER}."
 
 
 def _save_job(point: SweepPoint, found: Sweep, data: str, given: Mapping[str, Any]) -> None:

@@ -120,6 +120,7 @@ def _choice(
     suppresses = any(record.key == release.method and record.suppresses for record in METHODS)
     if not suppresses and any(other.instead is None for other in given):
         return f"{text} That loses less, but {release.method} leaves no item out."
-    if release.objective is not None and release.objective.proven:
-        return f"{text} That loses less NCP, but {release.method} minimized another cost."
+    if release.objective is not None and release.objective.name != "ncp":
+        minimized = release.objective.title
+        return f"{text} That loses less NCP, but {release.method} minimized {minimized}."
     return f"{text} That loses less: {release.method} does not prove that it loses least."

@@ -2,8 +2,8 @@
 
 Generalization and suppression together (`trim`) lose least; where suppression is not wanted, `optimal`
 does. Both start from the results of the fast heuristics and return the best they have when time is
-short, so no faster method is needed beside them; but where costs are too large for an exact solver the
-heuristics serve alone. Without a time limit a proof is waited for `PATIENT_SECONDS`.
+short or the solver fails, so no faster method is needed beside them. Without a time limit a proof is
+waited for `PATIENT_SECONDS`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..engines.base import Engine
-from ..errors import ResourceLimit, TimeLimit, UsageError
+from ..errors import UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity
 from ..model.hierarchy import Hierarchy
 from ..progress import Watch
-from . import apriori, optimal, topdown, trim
+from . import optimal, trim
 from .outcome import Outcome
 
 PATIENT_SECONDS = 120.0
 """How long a proof is waited for where no time limit is given."""
 METHODS: dict[str, Callable[..., Outcome]] = {
-    "aa": apriori.anonymize,
-    "mhghs": topdown.anonymize_rounds,
     "optimal": optimal.anonymize,
     "trim": trim.anonymize,
 }
@@ -62,14 +60,7 @@ def anonymize(
     if watch.time_limit is None:
         patient = Watch(watch.listener, PATIENT_SECONDS, stop=watch.stop)
     choice = choose(engine.hierarchy, suppression=suppression)
-    try:
-        outcome = METHODS[choice.key](engine, guarantee, cost=cost, watch=patient)
-    except TimeLimit:
-        raise
-    except ResourceLimit:
-        why = "the costs are too large for an exact search"
-        choice = Choice("mhghs" if suppression else "aa", why)
-        outcome = METHODS[choice.key](engine, guarantee, cost=cost, watch=watch)
+    outcome = METHODS[choice.key](engine, guarantee, cost=cost, watch=patient)
     told: dict[str, int | float | str] = {"chosen": choice.key, "why": choice.why}
     if not outcome.complete and watch.time_limit is None:
         told["patience"] = PATIENT_SECONDS

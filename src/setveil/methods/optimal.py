@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
-from ..errors import InternalError, TimeLimit, UsageError
+from ..errors import Infeasible, ResourceLimit, TimeLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.hierarchy import Hierarchy
@@ -37,7 +37,9 @@ from ..search.cut_model import CutModel
 from ..search.feasible import check_enough_records
 from ..search.lifting import lift
 from ..search.signed_clauses import clauses_of_signed
-from .outcome import Objective, Outcome
+from ..search.solver import NothingFits, SolverTrouble
+from .outcome import Outcome
+from .proof import Proof
 
 FEWEST_PER_ROUND, PER_COLUMN = 3000, 10
 """How many violations are asked for in one round: at least, and for each column of the model."""
@@ -124,7 +126,7 @@ class Search:
             SIGNED_PER_ROUND if signed else max(FEWEST_PER_ROUND, PER_COLUMN * self.model.n_columns)
         )
         self.joining = max(FEWEST_JOINING, JOINING_PER_COLUMN * self.model.n_columns)
-        self.bound = 0
+        self.proof = Proof()
         self.best: NDArray[np.bool_] | None = None
         self.best_cost: int | None = None
         self.last: NDArray[np.bool_] | None = None
@@ -137,20 +139,47 @@ class Search:
             self.kept = self.pool.clauses(self.guarantee)
         if self.monotone and seed:
             self.seed()
-        if self.monotone:
-            self.relax()
-        self.settle()
+        try:
+            if self.monotone:
+                self.relax()
+            self.settle()
+        except SolverTrouble as trouble:
+            self.fall_back(trouble)
         if self.best is None or self.best_cost is None:
             self.watch.check_deadline()
             raise TimeLimit("no valid cut was found in time.", "Raise the time limit.")
         figures = {"rounds": self.rounds, "clauses": len(self.model.clauses)}
         recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(self.best))
-        objective = Objective(self.cost.name, self.best_cost, min(self.bound, self.best_cost))
-        return Outcome(recoding, objective, figures, complete=objective.proven)
+        return self.proof.outcome(
+            recoding, self.cost.name, self.best_cost, figures, self.model, self.watch
+        )
+
+    def fall_back(self, trouble: SolverTrouble) -> None:
+        """Go on without the solver: a heuristic's cut, or the topmost labels, where nothing is held."""
+        self.proof.fail()
+        if self.best is not None:
+            return
+        if self.monotone:
+            self.seed()
+            return
+        topmost = np.ones(self.model.n_columns, dtype=np.bool_)
+        if not len(self.violations(topmost, 1)):
+            self.offer(topmost)
+        elif isinstance(trouble, NothingFits):
+            raise Infeasible(
+                "no cut of the hierarchy meets the guarantee.",
+                "Lower k, l or m, or use a method that suppresses.",
+            ) from trouble
+        else:
+            raise ResourceLimit(
+                f"the solver failed before a valid cut was found: {trouble}.",
+                "Use another cost or coarser weights, or ask for less.",
+                code="solver-failed",
+            ) from trouble
 
     def is_proven(self) -> bool:
         """Whether the incumbent costs no more than the bound."""
-        return self.best_cost is not None and self.best_cost <= self.bound
+        return self.best_cost is not None and self.best_cost <= self.proof.bound
 
     def seed(self) -> None:
         """Take the cut of a fast heuristic as the first incumbent."""
@@ -181,8 +210,7 @@ class Search:
             relaxed = self.model.solve_relaxed(self.watch)
             if relaxed is None:
                 return
-            still = still + 1 if relaxed.bound <= self.bound else 0
-            self.bound = max(self.bound, relaxed.bound)
+            still = 0 if self.proof.certify(relaxed.bound) else still + 1
             self.report("optimal: raising the bound")
             values = relaxed.value_by_column
             if self.model.add(self.model.most_violated(self.kept, values, self.joining)):
@@ -204,7 +232,7 @@ class Search:
         while not self.is_proven() and not self.watch.expired:
             start = None if self.best is None else self.best.astype(np.float64)
             values, bound = self.model.solve_integer(self.watch, start)
-            self.bound = max(self.bound, bound)
+            self.proof.claim(bound, self.best_cost)
             self.report("optimal: closing the gap")
             if values is None or self.is_proven():
                 return
@@ -215,10 +243,12 @@ class Search:
             if not len(found):
                 self.offer(generalized)
                 # The solver's absolute gap is below one and costs are integers.
-                self.bound = max(self.bound, self.model.exact_cost(generalized))
-            elif not self.model.add(self.clauses_against(found)):
-                raise InternalError("the search repeats itself.")
-            elif self.monotone:
+                self.proof.claim(self.model.least_cost(generalized), self.best_cost)
+                self.proof.settled = True
+                return
+            if not self.model.add(self.clauses_against(found)):
+                raise SolverTrouble("its solution breaks rows that it knows")
+            if self.monotone:
                 self.look_ahead(generalized)
                 self.last = generalized
 
@@ -260,5 +290,5 @@ class Search:
 
     def report(self, stage: str) -> None:
         """Tell how far the bound has come towards the incumbent."""
-        share = None if not self.best_cost else min(1.0, self.bound / self.best_cost)
+        share = None if not self.best_cost else min(1.0, self.proof.bound / self.best_cost)
         self.watch.tick(stage, share)

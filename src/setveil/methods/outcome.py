@@ -12,12 +12,14 @@ from ..release.recoding import Recoding
 class Objective:
     """The integer cost reached, a lower bound on it (None where none is known), and if proven.
 
-    Both are in the units of the `Cost` given to the method: see ``Cost.share``.
+    Both are in the units of the `Cost` given to the method: see ``Cost.share``. The bound is
+    `certified` where it was computed in integers; otherwise it is a solver's word.
     """
 
     name: str
     cost: int
     bound: int | None = None
+    certified: bool = True
 
     @property
     def proven(self) -> bool:
@@ -27,10 +29,14 @@ class Objective:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The result of a method. `figures` are facts about the run, for the private report."""
+    """The result of a method. `figures` are facts about the run, for the private report.
+
+    `notices` say what the user should know of how it came about.
+    """
 
     recoding: Recoding
     objective: Objective | None = None
     figures: Mapping[str, int | float | str] = field(default_factory=dict)
     complete: bool = True
     """False where a time limit cut the run: the result is valid and not reproducible."""
+    notices: tuple[str, ...] = ()

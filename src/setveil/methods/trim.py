@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
-from ..errors import Infeasible, InternalError, ResourceLimit, UsageError
+from ..errors import Infeasible, ResourceLimit, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity
 from ..progress import Watch
@@ -38,9 +38,11 @@ from ..search.clauses import as_clauses, clauses_of_witnesses
 from ..search.cut_model import CutModel, Values
 from ..search.feasible import check_enough_records
 from ..search.lifting import lift
+from ..search.solver import SolverTrouble
 from ..search.suppression import greedy_hitting_set
 from ..search.witnesses import witnesses
-from .outcome import Objective, Outcome
+from .outcome import Outcome
+from .proof import Proof
 
 PER_ROUND = 3000
 """How many rare sets are asked for in one round."""
@@ -89,7 +91,7 @@ class Search:
         self.model = CutModel(hierarchy, cost, counts, suppressing=True)
         whole_by_node = cost.whole_by_node(hierarchy, counts)
         self.loss_by_node = whole_by_node - cost.weight_by_node(hierarchy, counts)
-        self.bound = 0
+        self.proof = Proof()
         self.best: Chosen = np.zeros(self.model.n_columns, dtype=bool)
         self.best_cost = self.model.exact_cost(self.best)
         self.rounds = 0
@@ -97,16 +99,25 @@ class Search:
     def run(self) -> Outcome:
         """Search until proven or out of time."""
         self.seed()
-        self.relax()
-        rough = True
-        while self.best_cost > self.bound and not self.watch.expired:
-            rough = self.step(rough=rough)
-        if not self.best.any() and self.best_cost > self.bound:
+        try:
+            self.relax()
+            rough = True
+            while not self.is_done():
+                rough = self.step(rough=rough)
+        except SolverTrouble:
+            self.proof.fail()
+        if not self.best.any() and self.best_cost > self.proof.bound:
             self.watch.check_deadline()
-        objective = Objective(self.cost.name, self.best_cost, min(self.bound, self.best_cost))
         recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(self.best))
         figures = {"rounds": self.rounds, "clauses": len(self.model.clauses)}
-        return Outcome(recoding, objective, figures, complete=objective.proven)
+        return self.proof.outcome(
+            recoding, self.cost.name, self.best_cost, figures, self.model, self.watch
+        )
+
+    def is_done(self) -> bool:
+        """Whether nothing better is to be found, or time is up."""
+        proof = self.proof
+        return self.best_cost <= proof.bound or proof.settled or self.watch.expired
 
     def seed(self) -> None:
         """Take the best result of the fast methods as the first incumbent: trim never loses more."""
@@ -152,13 +163,13 @@ class Search:
         for many rare sets, of which the most broken clauses join.
         """
         slow = 0
-        while self.best_cost > self.bound and slow < PATIENCE and not self.watch.expired:
+        while not self.is_done() and slow < PATIENCE:
             relaxed = self.model.solve_relaxed(self.watch)
             if relaxed is None:
                 return
-            slow = slow + 1 if relaxed.bound < (1 + SLOW) * self.bound else 0
-            self.bound = max(self.bound, min(relaxed.bound, self.best_cost))
-            self.watch.tick("trim: raising the bound", min(1.0, self.bound / max(self.best_cost, 1)))
+            slow = slow + 1 if relaxed.bound < (1 + SLOW) * self.proof.bound else 0
+            self.proof.certify(relaxed.bound)
+            self.report("trim: raising the bound")
             values = relaxed.value_by_column
             added = 0
             for inner, leaf in ROUNDINGS:
@@ -186,9 +197,9 @@ class Search:
         values, bound = self.model.solve_integer(
             self.watch, self.best.astype(np.float64), gap=int(ROUGH * self.best_cost) if rough else 0
         )
-        self.bound = max(self.bound, min(bound, self.best_cost))
-        self.watch.tick("trim: closing the gap", min(1.0, self.bound / max(self.best_cost, 1)))
-        if values is None or self.best_cost <= self.bound:
+        self.proof.claim(bound, self.best_cost)
+        self.report("trim: closing the gap")
+        if values is None or self.best_cost <= self.proof.bound:
             return rough
         chosen = self.model.rounded(values, 0.5)
         published = self.model.published(chosen)
@@ -197,12 +208,17 @@ class Search:
             self.offer(published)
             if not rough:
                 # The absolute gap was below one and costs are integers.
-                self.bound = max(self.bound, self.model.exact_cost(chosen))
+                self.proof.claim(self.model.least_cost(chosen), self.best_cost)
+                self.proof.settled = True
             return False
         if not self.model.add(as_clauses(*self.clauses(found))):
-            raise InternalError("the search repeats itself.")
+            raise SolverTrouble("its solution breaks rows that it knows")
         self.repair(published, found)
         return rough
+
+    def report(self, stage: str) -> None:
+        """Tell how far the bound has come towards the incumbent."""
+        self.watch.tick(stage, min(1.0, self.proof.bound / max(self.best_cost, 1)))
 
     def clauses(self, found: Violations) -> tuple[NodeSets, NodeSets]:
         """Return the clauses of these rare sets, some witnesses of each."""

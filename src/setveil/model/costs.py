@@ -7,6 +7,7 @@ the leaf, 1 at the root of its tree (and 1 if suppressed). With |u| leaves of th
 - NCP (Terrovitis et al.): unit = |u| / |I|, and 0 where |u| = 1;
 - LM (Liu and Wang): unit = (|u| - 1) / (|I| - 1).
 
+With weights the cost has a name of its own, "weighted ncp" or "weighted lm", for it is another loss.
 The loss of a release is the mean over all original occurrences. The domain is the leaves that occur in
 the data, for the hierarchy is restricted to them, or all that it had before (`Hierarchy.domain`).
 Everything is an integer until the last division; proofs compare integers.
@@ -28,6 +29,7 @@ from .hierarchy import Hierarchy
 Integers = NDArray[np.int64]
 
 COST_NAMES = ("ncp", "lm")
+WEIGHTED = "weighted "
 LARGEST_SUM = 2**62
 """Sums of costs stay below this, well inside int64."""
 
@@ -108,10 +110,19 @@ def make_cost(
         )
     unit = own * np.array([scale // int(size) for size in tree], dtype=np.int64)
     unit[hierarchy.domain_count == 1] = 0
-    importance = np.ones(hierarchy.n_leaves, dtype=np.int64)
     if weights:
-        importance = _importance(hierarchy, weights)
-    return Cost(name, unit, importance, scale)
+        return Cost(f"{WEIGHTED}{name}", unit, _importance(hierarchy, weights), scale)
+    return Cost(name, unit, np.ones(hierarchy.n_leaves, dtype=np.int64), scale)
+
+
+def cost_title(name: str) -> str:
+    """Return the name of a cost as people read it.
+
+    >>> cost_title("ncp"), cost_title("weighted lm")
+    ('NCP', 'weighted LM')
+    """
+    plain = name.removeprefix(WEIGHTED)
+    return f"{name.removesuffix(plain)}{plain.upper()}"
 
 
 def _importance(hierarchy: Hierarchy, weights: Mapping[str, Fraction | int]) -> Integers:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.costs import WEIGHTED, cost_title
 from ..model.guarantees import Guarantee
 from ..model.hierarchy import Hierarchy
 from ..model.layout import Layout
@@ -25,14 +26,28 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+UNKNOWN_OPTIMUM = "not known: this method gives no bound"
+BY_SOLVER = "by the solver's word, which nothing recomputed"
+
+
 @dataclass(frozen=True)
 class ObjectiveValue:
-    """What the method minimized, as shares of losing everything: the value reached and a bound."""
+    """What the method minimized, as shares of losing everything: the value reached and a bound.
+
+    `name` is that of the cost, such as "ncp" or "weighted lm". The bound is `certified` where it was
+    computed in integers; otherwise it is the word of a solver that computes in floats.
+    """
 
     name: str
     value: Fraction
     bound: Fraction | None = None
     proven: bool = False
+    certified: bool = True
+
+    @property
+    def title(self) -> str:
+        """The name as people read it."""
+        return cost_title(self.name)
 
     @property
     def gap(self) -> Fraction | None:
@@ -47,7 +62,32 @@ class ObjectiveValue:
             "bound": None if self.bound is None else float(self.bound),
             "gap": None if self.gap is None else float(self.gap),
             "proven": self.proven,
+            "certified": self.bound is not None and self.certified,
         }
+
+    def told(self, digits: int = 4) -> str:
+        """Return what is known of the best value there is, with numbers of so many digits.
+
+        >>> ObjectiveValue("ncp", Fraction(1, 6), Fraction(1, 6), proven=True).told()
+        'proven: no recoding of this kind has a lower NCP than 0.1667'
+        >>> ObjectiveValue("weighted lm", Fraction(1, 2), Fraction(1, 4)).told()
+        'at most 0.2500 away: weighted LM 0.5000 was reached, and none is below 0.2500'
+        """
+        if self.bound is None or self.gap is None:
+            return UNKNOWN_OPTIMUM
+        value = f"{float(self.value):.{digits}f}"
+        if self.proven:
+            said = "proven" if self.certified else f"proven {BY_SOLVER}"
+            return f"{said}: no recoding of this kind has a lower {self.title} than {value}"
+        least = Fraction(1, 10**digits)
+        how_far = f"at most {float(self.gap):.{digits}f}"
+        if self.gap < least:
+            how_far = f"less than {float(least):.{digits}f}"
+        vouched = "" if self.certified else f", {BY_SOLVER}"
+        return (
+            f"{how_far} away: {self.title} {value} was reached, and none is below "
+            f"{float(self.bound):.{digits}f}{vouched}"
+        )
 
 
 @dataclass(frozen=True)
@@ -112,6 +152,18 @@ class Release:
         return np.bincount(self.rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
 
     @property
+    def all_losses(self) -> dict[str, Fraction]:
+        """The losses by name, with the weighted one where weights were given."""
+        own = self.objective
+        if own is None or not own.name.startswith(WEIGHTED):
+            return dict(self.losses)
+        return {**self.losses, own.name: own.value}
+
+    def _lost(self) -> str:
+        named = self.all_losses.items()
+        return ", ".join(f"{cost_title(name)} {float(loss):.4f}" for name, loss in named)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The labels that occur in the published records, sorted."""
         return self.published.vocabulary.labels
@@ -156,8 +208,7 @@ class Release:
             ),
             (
                 "lost",
-                ", ".join(f"{name.upper()} {float(loss):.4f}" for name, loss in self.losses.items())
-                + " (0 nothing, 1 everything)",
+                f"{self._lost()} (0 nothing, 1 everything)",
             ),
         ]
         if self.layout is not None and self.layout.unprotected:
@@ -175,15 +226,15 @@ class Release:
         if self.empty_records:
             lines.append(("empty", empty_words(self)))
         if self.objective is not None:
-            lines.append(("optimum", _optimum(self.objective)))
+            lines.append(("optimum", self.objective.told()))
         lines.append(("time", f"{self.seconds:.2f} s"))
         useless = () if self.useless is None else (self.useless,)
         lines += [("note", notice) for notice in (*self.notices, *useless)]
         return lines
 
     def __repr__(self) -> str:
-        lost = ", ".join(f"{name.upper()} {float(loss):.4f}" for name, loss in self.losses.items())
-        return f"Release({self.guarantee}, {self.method}, {_counted(self.records, 'record')}, {lost})"
+        records = _counted(self.records, "record")
+        return f"Release({self.guarantee}, {self.method}, {records}, {self._lost()})"
 
     def __str__(self) -> str:
         return "\n".join(["Release", *(f"  {name.ljust(8)} {text}" for name, text in self._lines())])
@@ -235,15 +286,3 @@ def empty_words(release: Release) -> str:
 
 def _counted(number: int, word: str) -> str:
     return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
-
-
-def _optimum(objective: ObjectiveValue) -> str:
-    name = objective.name.upper()
-    if objective.proven:
-        return f"proven: no recoding of this kind has a lower {name} than {float(objective.value):.4f}"
-    if objective.bound is None or objective.gap is None:
-        return "not known: this method gives no bound"
-    return (
-        f"at most {float(objective.gap):.4f} away: {name} {float(objective.value):.4f}, "
-        f"and none is below {float(objective.bound):.4f}"
-    )

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 
-from ..release.release import ObjectiveValue
+from ..model.costs import WEIGHTED, cost_title
+from ..release.release import BY_SOLVER, ObjectiveValue
 from .figure import Figure
 
 NEAR = Fraction(11, 10)
@@ -77,7 +78,8 @@ class Compared:
         """Return what is known of the best loss there is."""
         if self.objective is None or self.objective.gap is None:
             return ""
-        return "proven" if self.proven else f"gap {float(self.objective.gap):.4f}"
+        told = "proven" if self.proven else f"gap {float(self.objective.gap):.4f}"
+        return told if self.objective.certified else f"{told} (solver)"
 
     def remark(self) -> str:
         """Return what a reader of the row should know."""
@@ -97,6 +99,7 @@ class Compared:
             **{name: float(value) for name, value in self.scores.items()},
             "bound": _plain(self.objective.bound if self.objective else None),
             "proven": self.proven,
+            "certified": None if self.objective is None else self.objective.as_dict()["certified"],
             "left_out": _plain(self.left_out),
             "labels": self.labels,
             "seconds": round(self.seconds, 3),
@@ -213,7 +216,7 @@ class Comparison:
         return [name for name in self.measures if name != self.cost or self.weighted]
 
     def _cost_name(self) -> str:
-        return f"weighted {self.cost.upper()}" if self.weighted else self.cost.upper()
+        return cost_title(f"{WEIGHTED * self.weighted}{self.cost}")
 
     def _lost(self, row: Compared) -> str:
         loss = float(row.loss or 0)
@@ -292,9 +295,10 @@ def _left_out(row: Compared) -> str:
 def _known(row: Compared) -> list[str]:
     if row.objective is None or row.objective.gap is None:
         return [f"How far that is from the least possible is not known: {row.method} gives no bound."]
+    title, end = row.objective.title, "." if row.objective.certified else f", {BY_SOLVER}."
     if row.proven:
-        return ["It is proven that no recoding of its kind loses less."]
-    return [f"It is at most {float(row.objective.gap):.4f} above the least that its kind can lose."]
+        return [f"It is proven that no recoding of its kind has a lower {title}{end}"]
+    return [f"It is at most {float(row.objective.gap):.4f} above the least {title} of its kind{end}"]
 
 
 def _listed(names: list[str]) -> str:

@@ -15,6 +15,7 @@ from html import escape
 from typing import Any
 
 from ..errors import DataError, UsageError
+from ..model.costs import WEIGHTED, cost_title
 from .comparison import CUT, DONE, LATE, NONE, REFUSED
 from .figure import Figure
 
@@ -28,7 +29,7 @@ class SweepPoint:
     """What one (k, m) costs; `loss` is None where there is no result, and `status` says why.
 
     `left_out` is the share of the occurrences that are not published; `useless` tells that nothing but
-    roots would be.
+    roots would be. The bound is `certified` where it was computed in integers, and not a solver's word.
     """
 
     k: int
@@ -41,6 +42,7 @@ class SweepPoint:
     left_out: Fraction = Fraction(0)
     status: str = DONE
     useless: bool = False
+    certified: bool = True
 
     def told(self) -> str:
         """Return the loss in percent, or what to say instead; a star where time cut the run."""
@@ -68,7 +70,12 @@ class Sweep:
     @property
     def lost(self) -> str:
         """What is told, such as "NCP lost by optimal"."""
-        return f"{'weighted ' * self.weighted}{self.cost.upper()} lost by {self.method}"
+        return f"{self.cost_title} lost by {self.method}"
+
+    @property
+    def cost_title(self) -> str:
+        """The name of the cost as people read it, such as "weighted LM"."""
+        return cost_title(f"{WEIGHTED * self.weighted}{self.cost}")
 
     @property
     def ks(self) -> list[int]:
@@ -102,6 +109,7 @@ class Sweep:
                 "loss": None if point.loss is None else float(point.loss),
                 "bound": None if point.bound is None else float(point.bound),
                 "proven": point.proven,
+                "certified": point.bound is not None and point.certified,
                 "left_out": float(point.left_out),
                 "labels": point.labels,
                 "useless": point.useless,
@@ -137,6 +145,7 @@ class Sweep:
                     "loss": None if point.loss is None else str(point.loss),
                     "bound": None if point.bound is None else str(point.bound),
                     "proven": point.proven,
+                    "certified": point.certified,
                     "left_out": str(point.left_out),
                     "labels": point.labels,
                     "useless": point.useless,
@@ -243,6 +252,7 @@ def _point(plain: Mapping[str, Any]) -> SweepPoint:
         _share(plain["left_out"]) or Fraction(0),
         plain["status"],
         bool(plain["useless"]),
+        plain.get("certified") is True,
     )
 
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from ..measure.branches import BranchLosses
 from ..measure.scores import Scores
-from ..release.release import ObjectiveValue, Release, dropped_words, empty_words
+from ..model.costs import cost_title
+from ..release.release import UNKNOWN_OPTIMUM, Release, dropped_words, empty_words
 from .html import Content, Html, bar, join, label, section, table, terms_and_meanings
 from .sections import counted, in_percent
 
@@ -17,12 +18,13 @@ def loss_part(release: Release, branches: BranchLosses | None, scores: Scores | 
     """Return the exact losses, how far from the best they are, and where they come from."""
     pairs: list[tuple[Content, Content]] = [
         (
-            name.upper(),
+            cost_title(name),
             join((bar(float(loss)), f"{float(loss):.6f}, exactly {_fraction(loss)}")),
         )
-        for name, loss in release.losses.items()
+        for name, loss in release.all_losses.items()
     ]
-    pairs.append(("Distance from the best", _optimum(release.objective)))
+    told = UNKNOWN_OPTIMUM if release.objective is None else release.objective.told(6)
+    pairs.append(("Distance from the best", told))
     pairs.append(
         (
             "Kept",
@@ -73,18 +75,6 @@ def _scores(scores: Scores) -> Html:
 
 def _fraction(value: Fraction) -> str:
     return f"{value.numerator:,}/{value.denominator:,}"
-
-
-def _optimum(objective: ObjectiveValue | None) -> str:
-    if objective is None or objective.bound is None or objective.gap is None:
-        return "not known: this method gives no bound"
-    name, value = objective.name.upper(), float(objective.value)
-    if objective.proven:
-        return f"proven: no recoding of this kind has a lower {name} than {value:.6f}"
-    return (
-        f"at most {float(objective.gap):.6f}: {name} {value:.6f} was reached, and none is below "
-        f"{float(objective.bound):.6f}"
-    )
 
 
 def _telling_depth(found: BranchLosses) -> int | None:

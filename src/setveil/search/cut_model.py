@@ -1,33 +1,49 @@
-"""Choosing what is published as an integer program, solved by HiGHS.
+"""Choosing what is published as an integer program, solved by HiGHS (`search.solver`).
 
 One column z_u a node, precedence z_p <= z_c for every child c, one row a clause. For an inner node,
 z_p = 1 says that the leaves under p are published at p or above it. Where suppressing is allowed the
 leaves have columns too, and z_a = 1 says that leaf a is published at all; otherwise they all are.
 
-Costs are integers. An LP bound is recomputed from the rounded duals in integers: any non-negative duals
-give a valid bound, whatever the solver's tolerances. The bound of the integer program is the solver's
-own, and it is solved to an absolute gap below one.
+Costs are integers. Three things are made of the solver's floats:
+
+- An LP bound is recomputed from the rounded duals in integers, from the costs as they are: any
+  non-negative duals give a valid bound, whatever the solver's tolerances and whatever it was told.
+- The bound of the integer program is the solver's own, and it is solved to an absolute gap below one.
+- Costs whose sum a float cannot hold to the unit are rounded for the solver: it is told
+  r_u = floor(c_u / s), with s a power of two. A bound B on these is a bound s * B on the costs as they
+  are, for z_u >= 0 and c_u >= s * r_u, where c_u < 0 too. It is short of the optimum by less than s for
+  each column: if z is optimal for the rounded costs, c z < s * (r z) + s * n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Infeasible, InternalError, ResourceLimit
+from ..errors import Infeasible
 from ..model.costs import Cost
 from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from .clauses import Clause, NodeSets, as_clauses
+from .solver import Row, Solver, SolverTrouble, Values
 
-Values = NDArray[np.float64]
+__all__ = ["CutModel", "Relaxed", "SolverTrouble", "Values"]
+
+Answer = TypeVar("Answer")
 
 DUAL_SCALE = 2**24
 LARGEST_EXACT = 2**53
+"""The sum of the costs that the solver is told stays below this."""
+LARGEST_EASY = 2**40
+"""The same after the solver failed: smaller numbers are easier on its tolerances."""
+SURE_BITS = 50
+"""A sum of costs is off by less than one in floats while it is below two to this."""
+REFINEMENTS = 3
+"""How often duals are refined; each time the error falls by some forty bits."""
 MARGIN = 1e-6
 """By how much a clause must be broken to count."""
 
@@ -70,10 +86,6 @@ class CutModel:
             self.offset = cost.whole(count_by_leaf)
             for leaf, count in enumerate(cost.weighted_counts(count_by_leaf).tolist()):
                 self.coefficients[leaf] -= cost.scale * count
-        if sum(abs(coefficient) for coefficient in self.coefficients) >= LARGEST_EXACT:
-            raise ResourceLimit(
-                "the costs are too large for an exact proof.", "Use coarser weights, or method aa."
-            )
         self.clauses: list[Clause] = []
         self._known: set[Clause] = set()
         self._precedence = [
@@ -81,42 +93,61 @@ class CutModel:
             for node in range(first, len(hierarchy))
             if hierarchy.parent[node] >= 0
         ]
-        self._solver = self._make_solver()
-        self._integral = False
+        self._told = 0
+        self._solver: Solver | None = None
+        self._round(LARGEST_EXACT)
 
-    def _make_solver(self) -> highspy.Highs:
-        # Programs for cuts come with good solutions. To look for others at length, and to start again
-        # from the root, takes more time than it saves. With suppression it pays.
-        at_length = self.hierarchy.n_leaves > self.first_node
-        solver = highspy.Highs()  # type: ignore[no-untyped-call]
-        solver.silent()
-        for name, value in (
-            ("threads", 1),
-            ("random_seed", 0),
-            ("mip_rel_gap", 0.0),
-            ("mip_abs_gap", 0.9),
-            ("mip_feasibility_tolerance", 1e-7),
-            ("mip_allow_restart", at_length),
-            ("mip_heuristic_run_rins", at_length),
-            ("mip_heuristic_run_rens", at_length),
-        ):
-            solver.setOptionValue(name, value)
-        n = self.n_columns
-        costs = np.array(self.coefficients, dtype=np.float64)
-        empty = np.empty(0, dtype=np.int32)
-        solver.addCols(n, costs, np.zeros(n), np.ones(n), 0, empty, empty, np.empty(0))
-        # z_child - z_parent >= 0
-        rows = len(self._precedence)
-        if rows:
-            index = np.array(
-                [(child, above) for above, child in self._precedence], dtype=np.int32
-            ).ravel()
-            signs = np.tile([1.0, -1.0], rows)
-            starts = np.arange(0, 2 * rows, 2, dtype=np.int32)
-            solver.addRows(
-                rows, np.zeros(rows), np.full(rows, highspy.kHighsInf), 2 * rows, starts, index, signs
-            )
-        return solver
+    def _round(self, largest: int) -> None:
+        """Round the costs that the solver is told, so that their sum is below `largest`."""
+        self._shift, self._largest = 0, largest
+        while self._size() >= largest:
+            self._shift += 1
+        self._solver = None
+
+    def _size(self) -> int:
+        return sum(abs(cost) for cost in self._rounded_costs())
+
+    def _rounded_costs(self) -> list[int]:
+        return [coefficient >> self._shift for coefficient in self.coefficients]
+
+    @property
+    def rounded_costs(self) -> bool:
+        """Whether the solver is told rounded costs, so that bounds may fall short by a trace."""
+        return self._shift > 0
+
+    def _ready(self) -> Solver:
+        """Return the solver with all rows known so far."""
+        if self._solver is None:
+            # Programs for cuts come with good solutions. To look for others at length, and to start
+            # again from the root, takes more time than it saves. With suppression it pays.
+            at_length = self.hierarchy.n_leaves > self.first_node
+            self._solver = Solver(self._rounded_costs(), at_length=at_length)
+            # z_child - z_parent >= 0
+            self._solver.add([Row([child], [above], 0) for above, child in self._precedence])
+            self._told = 0
+        first = self.first_node
+        self._solver.add(
+            [
+                Row(
+                    [node - first for node in clause.plus],
+                    [node - first for node in clause.minus],
+                    1 - len(clause.minus),
+                )
+                for clause in self.clauses[self._told :]
+            ]
+        )
+        self._told = len(self.clauses)
+        return self._solver
+
+    def _trying(self, solve: Callable[[], Answer]) -> Answer:
+        """Return the answer; after trouble ask once more, afresh and with smaller numbers."""
+        try:
+            return solve()
+        except SolverTrouble:
+            if self._largest == LARGEST_EASY:
+                raise
+            self._round(LARGEST_EASY)
+            return solve()
 
     def add(self, clauses: Sequence[Clause]) -> int:
         """Add the clauses that are new; return how many. The empty clause is `Infeasible`."""
@@ -130,25 +161,6 @@ class CutModel:
             if clause not in self._known:
                 self._known.add(clause)
                 fresh.append(clause)
-        if not fresh:
-            return 0
-        first = self.first_node
-        starts = np.zeros(len(fresh), dtype=np.int32)
-        index: list[int] = []
-        value: list[float] = []
-        for row, clause in enumerate(fresh):
-            starts[row] = len(index)
-            index += [node - first for node in (*clause.plus, *clause.minus)]
-            value += [1.0] * len(clause.plus) + [-1.0] * len(clause.minus)
-        self._solver.addRows(
-            len(fresh),
-            np.array([1.0 - len(clause.minus) for clause in fresh]),
-            np.full(len(fresh), highspy.kHighsInf),
-            len(index),
-            starts,
-            np.array(index, dtype=np.int32),
-            np.array(value),
-        )
         self.clauses += fresh
         return len(fresh)
 
@@ -174,104 +186,153 @@ class CutModel:
         order = broken[np.argsort(reached[broken], kind="stable")][:most]
         return as_clauses(plus[order], None if minus is None else minus[order])
 
-    def solve_relaxed(self, watch: Watch) -> Relaxed | None:
-        """Solve the LP relaxation from the last basis; None if time ran out."""
+    def solve_relaxed(self, watch: Watch, fixed: Mapping[int, int] | None = None) -> Relaxed | None:
+        """Solve the LP relaxation from the last basis; None if time ran out.
+
+        Columns of `fixed` are held at 0 or 1. Where nothing fits that, `impossible` may show it.
+        """
         if not self.n_columns:
             return Relaxed(np.empty(0), self.offset)
-        solver = self._solver
-        if self._integral:
-            self._set_integrality(highspy.HighsVarType.kContinuous)
-            self._integral = False
-        status = self._run(watch)
-        if status is None:
-            return None
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise InternalError(f"the LP solver stopped with {solver.modelStatusToString(status)}.")
-        solution = solver.getSolution()
-        return Relaxed(np.array(solution.col_value), self._certified(np.array(solution.row_dual)))
+        held = fixed or {}
 
-    def _certified(self, row_dual: Values) -> int:
-        """Return a lower bound on every cut's cost, from the duals, in integers."""
-        reduced = [coefficient * DUAL_SCALE for coefficient in self.coefficients]
-        total = 0
+        def solve() -> tuple[Values, Values] | None:
+            solver = self._ready()
+            solver.fix(held)
+            return solver.solve_relaxed(watch)
+
+        answer = solve() if held else self._trying(solve)
+        if answer is None:
+            return None
+        values, row_dual = answer
+        dual_by_row = self._advice(row_dual)
+        bound = self._certified(dual_by_row, held)
+        if self._shift:
+            bound = max(bound, self._certified(self._refined(dual_by_row), held))
+        return Relaxed(values, bound)
+
+    def impossible(self, fixed: Mapping[int, int]) -> bool:
+        """Tell whether it is shown, in integers, that no solution has these values, just asked for."""
+        ray = self._ready().ray()
+        if ray is None:
+            return False
+        largest = float(np.abs(ray).max(initial=0.0)) or 1.0
+        factors = [round(factor / largest * DUAL_SCALE) for factor in ray.tolist()]
+        free = [0] * self.n_columns
+        # What costs nothing would have to cost more than nothing.
+        return any(
+            self._least(free, [sign * factor for factor in factors], fixed) > 0 for sign in (1, -1)
+        )
+
+    def _advice(self, row_dual: Values) -> list[int]:
+        """Return duals in integers, in `DUAL_SCALE` parts of a unit of cost."""
+        scale = float(DUAL_SCALE << self._shift)
+        # No dual need be larger than all costs together.
+        return [round(min(dual, LARGEST_EXACT) * scale) for dual in row_dual.tolist()]
+
+    def _refined(self, dual_by_row: list[int]) -> list[int]:
+        """Return the duals for the costs as they are, where the solver was told rounded ones.
+
+        In an optimal basis a column of the basis has no reduced cost. What is left of it, in exact
+        integers, is solved for by the solver's factors of the basis and added, a few times over.
+        """
+        refined = list(dual_by_row)
+        try:
+            solver = self._ready()
+            basic = solver.basic()
+            for _ in range(REFINEMENTS):
+                reduced = self._reduced(self._scaled(), refined)
+                left = [reduced[member] if member >= 0 else 0 for member in basic]
+                # Halved until floats hold them well.
+                bits = max(0, max((abs(cost).bit_length() for cost in left), default=0) - SURE_BITS)
+                change = solver.duals_for(np.array([cost >> bits for cost in left], dtype=np.float64))
+                refined = [
+                    dual + (round(more) << bits)
+                    for dual, more in zip(refined, change.tolist(), strict=True)
+                ]
+        except SolverTrouble:
+            return dual_by_row
+        return refined
+
+    def _reduced(self, costs: Sequence[int], dual_by_row: Sequence[int]) -> list[int]:
+        """Return what each column costs beyond what the duals pay."""
+        reduced = list(costs)
         n_precedence = len(self._precedence)
         first = self.first_node
-        for row in np.flatnonzero(row_dual > 0).tolist():
-            dual = round(float(row_dual[row]) * DUAL_SCALE)
+        for row, dual in enumerate(dual_by_row):
+            if not dual:
+                continue
             if row < n_precedence:
                 above, child = self._precedence[row]
                 reduced[child] -= dual
                 reduced[above] += dual
                 continue
             clause = self.clauses[row - n_precedence]
-            total += dual * (1 - len(clause.minus))
             for node in clause.plus:
                 reduced[node - first] -= dual
             for node in clause.minus:
                 reduced[node - first] += dual
-        total += sum(slope for slope in reduced if slope < 0)
+        return reduced
+
+    def _least(self, costs: Sequence[int], dual_by_row: Sequence[int], fixed: Mapping[int, int]) -> int:
+        """Return what no solution costs less than, from any duals.
+
+        For y >= 0 every z between 0 and 1 with A z >= b costs c z >= y b + (c - y A) z, which is at
+        least y b and the negative ones of c - y A; of fixed columns each counts as it is fixed.
+        """
+        duals = [max(dual, 0) for dual in dual_by_row]
+        paid = zip(duals[len(self._precedence) :], self.clauses, strict=True)
+        total = sum(dual * (1 - len(clause.minus)) for dual, clause in paid if dual)
+        for column, slope in enumerate(self._reduced(costs, duals)):
+            if column in fixed:
+                total += slope * fixed[column]
+            elif slope < 0:
+                total += slope
+        return total
+
+    def _certified(self, dual_by_row: Sequence[int], fixed: Mapping[int, int]) -> int:
+        """Return a lower bound on every solution's cost, from the duals, in integers."""
+        total = self._least(self._scaled(), dual_by_row, fixed)
         # Costs are integers, so a bound rounds up; the scaled total loses at most the rounding.
         return max(0, self.offset - ((-total) // DUAL_SCALE))
+
+    def _scaled(self) -> list[int]:
+        return [coefficient * DUAL_SCALE for coefficient in self.coefficients]
 
     def solve_integer(
         self, watch: Watch, incumbent: Values | None = None, *, gap: int = 0
     ) -> tuple[Values | None, int]:
         """Solve the integer program; return a solution (None if time ran out first) and a bound.
 
-        The solver may stop at a solution up to `gap` dearer than its bound.
+        The solver may stop at a solution up to `gap` dearer than its bound. The bound is its word;
+        where its solution costs more than that, or less, it is `SolverTrouble`.
         """
         if not self.n_columns:
             return np.empty(0), self.offset
-        solver = self._solver
-        if not self._integral:
-            self._set_integrality(highspy.HighsVarType.kInteger)
-            self._integral = True
-        if incumbent is not None:
-            start = highspy.HighsSolution()
-            start.col_value = incumbent.tolist()
-            solver.setSolution(start)
-        solver.setOptionValue("mip_abs_gap", gap + 0.9)
-        status = self._run(watch)
-        dual = solver.getInfo().mip_dual_bound
-        bound = max(0, self.offset + int(np.ceil(dual - 1e-4))) if np.isfinite(dual) else 0
-        if status == highspy.HighsModelStatus.kOptimal:
-            return np.array(solver.getSolution().col_value), bound
-        if status is None:
-            return None, bound
-        raise InternalError(f"the MIP solver stopped with {solver.modelStatusToString(status)}.")
+        return self._trying(lambda: self._solve_integer(watch, incumbent, gap))
 
-    def _run(self, watch: Watch) -> highspy.HighsModelStatus | None:
-        """Run the solver within the time limit; None where it or a request to stop cut the run."""
-        solver = self._solver
-        limit = watch.remaining
-        solver.setOptionValue(
-            "time_limit",
-            highspy.kHighsInf if limit == float("inf") else solver.getRunTime() + max(limit, 0.01),
-        )
+    def _solve_integer(
+        self, watch: Watch, incumbent: Values | None, gap: int
+    ) -> tuple[Values | None, int]:
+        gap >>= self._shift
+        solver = self._ready()
+        solver.fix({})
+        values, said = solver.solve_integer(watch, incumbent, gap=gap)
+        blur = self._size() >> SURE_BITS
+        least = int(np.ceil(said - 1e-4)) - blur if np.isfinite(said) else None
+        bound = 0 if least is None else max(0, self.offset + (least << self._shift))
+        if values is not None:
+            assert least is not None
+            reached = self._rounded_cost(self.rounded(values, 0.5))
+            if not least <= reached <= least + gap + 1 + 2 * blur:
+                raise SolverTrouble("its solution and its bound contradict each other")
+        return values, bound
 
-        def stop_when_asked(event: highspy.HighsCallbackEvent) -> None:
-            if watch.stop.is_set() or watch.expired:
-                event.interrupt()
+    def _rounded_cost(self, chosen: NDArray[np.bool_]) -> int:
+        return sum(self.coefficients[column] >> self._shift for column in np.flatnonzero(chosen))
 
-        callback = solver.cbMipInterrupt if self._integral else solver.cbSimplexInterrupt
-        callback.subscribe(stop_when_asked)
-        try:
-            solver.run()
-        finally:
-            callback.unsubscribe(stop_when_asked)
-        watch.tick("solving")
-        status = solver.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
-            raise _no_cut()
-        if status != highspy.HighsModelStatus.kOptimal and watch.expired:
-            return None
-        return status
-
-    def _set_integrality(self, kind: highspy.HighsVarType) -> None:
-        n = self.n_columns
-        self._solver.changeColsIntegrality(
-            n, np.arange(n, dtype=np.int32), np.full(n, int(kind), dtype=np.uint8)
-        )
+    def least_cost(self, chosen: NDArray[np.bool_]) -> int:
+        """Return what no solution costs less than, if this one is optimal for the rounded costs."""
+        return self.offset + (self._rounded_cost(chosen) << self._shift)
 
     def rounded(
         self, values: Values, threshold: float, leaf_threshold: float | None = None
@@ -308,10 +369,3 @@ class CutModel:
             if above >= 0 and z[above]:
                 z[node] = True
         return z[self.first_node :]
-
-
-def _no_cut() -> Infeasible:
-    return Infeasible(
-        "no cut of the hierarchy meets the guarantee.",
-        "Lower k, l or m, or use a method that suppresses.",
-    )

@@ -136,6 +136,10 @@ class CutSearch:
         """The suppression scenario: the nodes of the cut that are not published, ascending."""
         return np.setdiff1d(self.cut, self.kept)
 
+    def __contains__(self, node: int) -> bool:
+        """Whether the node is in the cut."""
+        return int(self._rank_of_node[node]) in self._cut
+
     def steps(self) -> list[tuple[int, int]]:
         """Return each node of the cut that has children, by label, and what replacing it adds."""
         inner = [rank for rank in self._cut if self._child_start[rank + 1] > self._child_start[rank]]

@@ -170,19 +170,56 @@ def test_a_time_limit_gives_the_cut_in_hand_or_an_error_before_there_is_one():
     assert early.complete and early.objective.cost == 0
     with pytest.raises(TimeLimit):
         topdown.anonymize(world.local(), goal, cost=cost, watch=Watch(time_limit=1e-9))
+    # Of the cuts further down the finest one needs nothing left out.
     late = topdown.anonymize(world.local(), goal, cost=cost, watch=_Late(steps=1))
     assert not late.complete
-    assert {world.hierarchy.labels[node] for node in late.recoding.cut().tolist()} == {"A", "B"}
+    assert late.objective.cost == 0
+
+
+@pytest.mark.parametrize("engine", ["local", "loopback"])
+def test_a_time_limit_is_seen_while_threats_are_listed(engine, monkeypatch):
+    world = small_world()
+    cost, goal = make_cost("lm", world.hierarchy), KmAnonymity(2, 2)
+    monkeypatch.setattr(topdown, "ROUNDS_SHARE", 0)
+    for method in (topdown.anonymize, topdown.anonymize_rounds):
+        # The first tick is that of the round, the second comes from the mining.
+        with pytest.raises(TimeLimit):
+            method(getattr(world, engine)(), goal, cost=cost, watch=_Late(mining=2))
+
+
+@pytest.mark.parametrize("engine", ["local", "loopback"])
+@pytest.mark.parametrize("late", [{"mining": 2}, {"steps": 0}])
+def test_hghs_cut_by_time_takes_what_the_rounds_gave(engine, late):
+    world = small_world()
+    cost, goal = make_cost("lm", world.hierarchy), KmAnonymity(2, 2)
+    rounds = topdown.anonymize_rounds(world.local(), goal, cost=cost, watch=Watch())
+    cut = topdown.anonymize(getattr(world, engine)(), goal, cost=cost, watch=_Late(**late))
+    assert not cut.complete
+    assert cut.objective.cost <= rounds.objective.cost
+    if "mining" in late:
+        assert cut.recoding.nodes.tolist() == rounds.recoding.nodes.tolist()
+        assert cut.notices == (topdown.FROM_ROUNDS,)
 
 
 @BOTH
-@pytest.mark.parametrize("engine", ["local", "loopback"])
-def test_a_time_limit_is_seen_while_threats_are_listed(method, engine):
-    world = small_world()
-    cost, goal = make_cost("lm", world.hierarchy), KmAnonymity(2, 2)
-    # The first tick is that of the round, the second comes from the mining.
-    with pytest.raises(TimeLimit):
-        method(getattr(world, engine)(), goal, cost=cost, watch=_Late(mining=2))
+@settings(max_examples=60, deadline=None)
+@given(world=worlds(), m=st.integers(1, 3), steps=st.integers(1, 5))
+def test_what_time_cuts_is_valid_and_no_worse_than_the_roots_and_the_leaves(method, world, m, steps):
+    if len(world.sets) < 2:
+        return
+    cost, taxonomy = make_cost("lm", world.hierarchy), whole(world)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(topdown, "ROUNDS_SHARE", 0)
+        try:
+            cut = method(world.local(), KmAnonymity(2, m), cost=cost, watch=_Late(steps=steps))
+        except TimeLimit:
+            assert method is topdown.anonymize_rounds and m > 1
+            return
+    assert is_km_anonymous(published(world, cut.recoding), 2, m)
+    leaves = {node for node in taxonomy.nodes.tolist() if not taxonomy.children[node]}
+    for known in (set(taxonomy.roots), leaves):
+        if method is topdown.anonymize or m == 1:
+            assert cut.objective.cost <= scenario(world, cost, known, 2, m)[0]
 
 
 @BOTH

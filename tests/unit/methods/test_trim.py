@@ -7,16 +7,18 @@ from random import Random
 import numpy as np
 import pytest
 
+import setveil as sv
 from setveil.engines.base import Engine
 from setveil.engines.local import LocalEngine
 from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Cancelled, Infeasible, UsageError
-from setveil.methods import trim
+from setveil.methods import proof, trim
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
 from setveil.model.hierarchy import Hierarchy
-from setveil.model.transactions import bind
+from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
+from setveil.report.frontier import Sweep
 from setveil.search.suppression import greedy_hitting_set
 from tests.oracle.worlds import World, all_antichains, generalize, is_km, random_world
 
@@ -111,6 +113,29 @@ def test_a_time_limit_keeps_a_valid_result_and_a_true_bound() -> None:
         assert cut.objective.bound <= best.cost <= cut.objective.cost
         found = engine.violations(cut.recoding, KmAnonymity(2, 2))
         assert not len(found)
+
+
+def test_what_only_the_solver_says_is_told_as_its_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one world the LP ends with halves; its claim is shown by branching, or told as a claim."""
+    rows = [["a", "b"], ["b", "c"], ["a", "c"], ["a"], ["b"], ["c"]]
+    data = Transactions.from_rows(rows)
+    shown = sv.anonymize(data, KmAnonymity(2, 2), method="trim", cost="lm")
+    assert shown.objective is not None
+    assert shown.objective.proven and shown.objective.certified
+    assert "proven: no recoding" in str(shown)
+    monkeypatch.setattr(proof, "holds", lambda model, target, watch: False)
+    said = sv.anonymize(data, KmAnonymity(2, 2), method="trim", cost="lm")
+    assert said.objective is not None
+    assert said.objective.proven and not said.objective.certified
+    word = "by the solver's word, which nothing recomputed"
+    assert f"proven {word}: no recoding" in str(said)
+    assert said.objective.as_dict()["certified"] is False
+    compared = sv.compare(data, KmAnonymity(2, 2), methods=["trim"], cost="lm")
+    assert "proven (solver)" in str(compared)
+    assert any(reason.endswith(f"{word}.") for reason in compared.reasons)
+    swept = sv.sweep(data, None, 2, 2, method="trim", cost="lm")
+    assert not swept.points[0].certified
+    assert not Sweep.from_json(swept.to_json()).points[0].certified
 
 
 def test_refusals_and_cancel() -> None:
