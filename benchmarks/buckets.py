@@ -37,7 +37,7 @@ class Bench:
     def _rules(self, expectation: str) -> Any:
         from setveil.mining.negative_rules import mine_negative_rules
 
-        return mine_negative_rules(self.data, min_expectation=expectation).rules
+        return mine_negative_rules(self.data, min_expectation=expectation, control="none").rules
 
     def once(self, method: str, point: Point, data: Any = None, seed: int | None = None) -> Any:
         """Return what one run gives."""

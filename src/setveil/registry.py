@@ -29,7 +29,7 @@ class Option:
     help: str
     allowed: tuple[str, ...] = ()
     least: int | None = None
-    goes_with: tuple[str, str] | None = None
+    goes_with: tuple[str, OptionValue] | None = None
     """Another option and the value that it must have for this one to mean anything."""
     names_method: bool = False
     """Whether its value is the key of another method, which must give the guarantee too."""
@@ -120,9 +120,10 @@ class MethodRecord:
         for name in given:
             other, value = self.option(name).goes_with or (name, given[name])
             if given.get(other, self.option(other).default) != value:
+                wanted = self.option(other).flag + ("" if value is True else f" {value}")
                 raise UsageError(
-                    f"{name} goes with {other}={value}.",
-                    f"Leave it out, or give {self.option(other).flag} {value}.",
+                    f"{name} goes with {wanted}.",
+                    f"Leave it out, or give {wanted}.",
                     code="option-does-not-fit",
                 )
         return {name: self.option(name).checked(value) for name, value in sorted(given.items())}
@@ -371,6 +372,18 @@ METHODS: tuple[MethodRecord, ...] = (
     ),
 )
 
+_KINDS = ("product", "minimum")
+_JUDGED = ("all", "longer", "none")
+MINING_OPTIONS: tuple[Option, ...] = (
+    Option("min_exp", float, 0.9, "how surely a value was to be expected for a rule to count"),
+    Option("min_conf", float, 1.0, "the share of people that a mined rule must hold for"),
+    Option("max_antecedent", int, 1, "how many conditions a rule may have", least=1),
+    Option("fuzzy", bool, False, "numbers close to a condition belong to it in part"),
+    Option("membership", str, "product", "how memberships are joined", _KINDS, None, ("fuzzy", True)),
+    Option("control", str, "all", "rules tested for chance (longer: of several conditions)", _JUDGED),
+)
+"""How negative rules are mined, by `anonymize` and by ``setveil mine rules``."""
+
 TABLE_METHODS: tuple[MethodRecord, ...] = (
     MethodRecord(
         key="injector",
@@ -384,10 +397,9 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
         idempotent=False,
         needs_hierarchy=False,
         options=(
-            Option("min_exp", float, 0.9, "how surely a value was to be expected for a rule to count"),
-            Option("min_conf", float, 1.0, "the share of people that a rule must hold for"),
-            Option("max_antecedent", int, 1, "how many conditions a rule may have", least=1),
-            Option("fuzzy", bool, False, "numbers belong to neighbouring intervals in part"),
+            *MINING_OPTIONS,
+            Option("min_fact_conf", float, 1.0, "the share of people that a known fact must hold for"),
+            Option("suppress_infeasible", bool, False, "leave out rows that no buckets can hide"),
         ),
     ),
     MethodRecord(

@@ -153,7 +153,21 @@ def with_values(public: PublicBuckets, twin: BucketTwin) -> BucketRelease:
         figures=scalars_of(twin, "figures"),
         notices=notices_of(twin),
         seal=seal_of(twin),
+        left_out=_left_out_of(twin, width=len(data.quasi) + 1),
     )
+
+
+def _left_out_of(twin: BucketTwin, *, width: int) -> tuple[tuple[str, ...], ...] | None:
+    """Return the rows that are not published, if any may have been left out."""
+    told = twin.buckets.get("left_out")
+    if told is None:
+        return None
+    if not isinstance(told, list) or not all(
+        isinstance(row, list) and len(row) == width and all(isinstance(cell, str) for cell in row)
+        for row in told
+    ):
+        raise twin.refusal(BUCKETS, "does not hold the rows that were left out as lists of texts")
+    return tuple(tuple(row) for row in told)
 
 
 def _compare(public: PublicBuckets, twin: BucketTwin) -> None:

@@ -33,7 +33,7 @@ def patients(shell: Shell) -> Shell:
 
 
 def test_a_table_of_rules(patients: Shell) -> None:
-    ran = patients(*USUAL, "--min-exp", "0.75", *AGES)
+    ran = patients(*USUAL, "--min-exp", "0.75", "--control", "none", *AGES)
     assert ran.code == 0
     assert ran.out.splitlines()[0] == "1 negative rule, from 9 tuples and 6 tests."
     assert "sex=M => not ovarian cancer\t0.779\t6" in ran.out
@@ -42,7 +42,7 @@ def test_a_table_of_rules(patients: Shell) -> None:
 
 
 def test_the_file_holds_rules_and_no_counts(patients: Shell) -> None:
-    ran = patients(*USUAL, "--min-exp", "0.75", "-o", "rules.csv")
+    ran = patients(*USUAL, "--min-exp", "0.75", "--control", "none", "-o", "rules.csv")
     assert ran.code == 0
     assert "Written to rules.csv." in ran.out
     path = patients.folder / "rules.csv"
@@ -58,7 +58,7 @@ def test_the_file_holds_rules_and_no_counts(patients: Shell) -> None:
 
 
 def test_json(patients: Shell) -> None:
-    ran = patients(*USUAL, "--min-exp", "0.75", "--json")
+    ran = patients(*USUAL, "--min-exp", "0.75", "--control", "none", "--json")
     found = ran.json
     assert "Personal data" in found["personal_data"]
     assert found["rules"] == [
@@ -88,14 +88,16 @@ def test_all_tells_what_follows_from_what(patients: Shell) -> None:
 
 
 def test_confidence_and_fuzzy(patients: Shell) -> None:
-    ran = patients(*USUAL, "--min-exp", "0.75", "--min-conf", "0.5")
+    crisp = (*USUAL, "--control", "none")
+    ran = patients(*crisp, "--min-exp", "0.75", "--min-conf", "0.5")
     assert "has it" in ran.out
     assert "sex=M => not flu\t0.912\t6\t3" in ran.out
-    fuzzy = patients(*USUAL, "--min-exp", "0.5", "--fuzzy", *AGES)
+    fuzzy = patients(*crisp, "--min-exp", "0.5", "--fuzzy", *AGES)
     assert "age=[36, 52] => not ovarian cancer\t0.613\t3.78" in fuzzy.out
-    least = patients(*USUAL, "--min-exp", "0.5", "--fuzzy", "--membership", "minimum", *AGES)
+    least = patients(*crisp, "--min-exp", "0.5", "--fuzzy", "--membership", "minimum", *AGES)
     assert least.out == fuzzy.out
-    idle = patients(*USUAL, "--fuzzy")
+    assert "--fuzzy changes nothing" not in patients(*USUAL, "--fuzzy").err
+    idle = patients("mine", "rules", "patients.csv", "--quasi", "sex", *USUAL[5:], "--fuzzy")
     assert "--fuzzy changes nothing" in idle.err
 
 
@@ -104,7 +106,7 @@ def test_a_hierarchy_for_a_column(patients: Shell) -> None:
     tree += "".join(f"{zip};{zip[:3]}**;*\n" for zip in ("47909", "47906", "47605", "47673", "47607"))
     (patients.folder / "zips.csv").write_text(tree)
     words = ("mine", "rules", "patients.csv", "--quasi", "zip", "--sensitive", "disease")
-    ran = patients(*words, "--hierarchy", "zip=zips.csv", "--min-exp", "0.5")
+    ran = patients(*words, "--hierarchy", "zip=zips.csv", "--min-exp", "0.5", "--control", "none")
     assert "zip=479** => not ovarian cancer" in ran.out
     (patients.folder / "zips.csv").write_text(tree.replace("47905", "99999"))
     ran = patients(*words, "--hierarchy", "zip=zips.csv")
@@ -139,8 +141,12 @@ def test_many_numbers_without_intervals_are_told(shell: Shell) -> None:
         (("--quasi", "age", "--sensitive", "disease", "--min-exp", "1e-1"), 2, "below 1"),
         (("--quasi", "age", "--sensitive", "disease", "--min-conf", "0"), 2, "above 0"),
         (("--quasi", "age", "--sensitive", "disease", "--max-antecedent", "0"), 2, "max-antecedent"),
-        (("--quasi", "age", "--sensitive", "disease", "--control", "some"), 2, "longer, all, none"),
-        (("--quasi", "age", "--sensitive", "disease", "--membership", "sum"), 2, "product, minimum"),
+        (("--quasi", "age", "--sensitive", "disease", "--control", "some"), 2, "all, longer, none"),
+        (
+            ("--quasi", "age", "--sensitive", "disease", "--fuzzy", "--membership", "sum"),
+            2,
+            "product, minimum",
+        ),
         (("--quasi", "age", "--sensitive", "disease", "--missing-cells", "drop"), 2, "suppress-row"),
         (("--quasi", "age", "--sensitive", "disease", "--missing", "29"), 3, "patients.csv:2"),
         (("--quasi", "age", "--sensitive", "disease", "--id", "sex"), 3, "cannot be merged"),
@@ -161,6 +167,18 @@ def test_missing_cells_chosen(patients: Shell) -> None:
     ran = patients(*USUAL, "--missing", "29", "--missing-cells", "suppress-row", "--json")
     assert ran.json["tuples"] == 8
     assert "1 of 9 rows" in ran.err
+
+
+def test_chance_is_kept_out_and_none_found_is_a_warning(patients: Shell) -> None:
+    """One of three tests at an expectation of 0.779 is what chance alone shows."""
+    ran = patients(*USUAL, "--min-exp", "0.75")
+    assert ran.code == 0
+    assert ran.out.startswith(
+        "0 negative rules, from 9 tuples and 3 tests; 1 left out as likely chance"
+    )
+    assert "warning: no rule was found in the data; 1 that may be chance were left out." in ran.err
+    assert "--control none" in ran.err
+    assert "warning" not in patients(*USUAL, "--min-exp", "0.75", "--control", "longer").err
 
 
 def test_stdin_is_read_once(patients: Shell) -> None:

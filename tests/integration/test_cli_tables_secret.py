@@ -66,13 +66,13 @@ def test_one_table(shell: Shell, tmp_path: Path, method: str) -> None:
 
 
 def test_json_says_what_the_files_say(shell: Shell, tmp_path: Path) -> None:
-    ran = bucketed(shell, "--l", "2", "--min-exp", "0.75", "--json")
+    ran = bucketed(shell, "--l", "2", "--min-exp", "0.75", "--control", "none", "--json")
     assert ran.code == 0, ran.err
     told = ran.json
     assert (told["method"], told["records"]) == ("injector", 9)
     assert told["guarantee"] == {"model": "matching", "l": 2}
     assert told["buckets"] == len(values_by_bucket(tmp_path / "out")) == told["verdict"]["buckets"]
-    assert told["options"] == {"min_exp": 0.75}
+    assert told["options"] == {"control": "none", "min_exp": 0.75}
     assert told["rules"] == len(rows_of(tmp_path / "out/rules.csv")) - 1 > 0
     account = json.loads((tmp_path / "out.private/audit.json").read_bytes())
     assert account["options"] == told["options"]
@@ -81,7 +81,7 @@ def test_json_says_what_the_files_say(shell: Shell, tmp_path: Path) -> None:
 
 def test_no_man_has_ovarian_cancer(shell: Shell, tmp_path: Path) -> None:
     """The rule of section IV has expectation 0.779 in Table I; Bob is then hidden from it."""
-    assert bucketed(shell, "--l", "2", "--min-exp", "0.75").code == 0
+    assert bucketed(shell, "--l", "2", "--min-exp", "0.75", "--control", "none").code == 0
     assert ["", "", "M", "Ovarian Cancer"] in rows_of(tmp_path / "out/rules.csv")
     bucket = next(row[3] for row in rows_of(tmp_path / "out/quasi.csv") if row[0] == "47678")
     assert len(set(values_by_bucket(tmp_path / "out")[bucket]) - {"Ovarian Cancer"}) >= 2
@@ -108,7 +108,7 @@ def test_a_fact_that_does_nothing_is_told(shell: Shell) -> None:
 
 def test_facts_that_cannot_be_true_are_infeasible(shell: Shell, tmp_path: Path) -> None:
     Path("facts.csv").write_text("sex,disease\nM,Flu\nF,Flu\n")
-    ran = bucketed(shell, "--l", "2", "--rules", "facts.csv")
+    ran = bucketed(shell, "--l", "2", "--rules", "facts.csv", "--min-fact-conf", "0.5")
     assert ran.code == 4
     assert "rules-contradict" in ran.err
     assert not (tmp_path / "out").exists()
@@ -177,7 +177,11 @@ WRONG = [
     ((*COLUMNS, "--l", "2", "-k", "3"), 2, "-k does not fit"),
     ((*COLUMNS, "--l", "2", "--negative"), 2, "--negative does not fit"),
     ((*COLUMNS, "--l", "2", "--layout", "long"), 2, "--layout does not fit"),
-    ((*COLUMNS, "--l", "2", "--dry-run"), 2, "--dry-run does not fit"),
+    ((*COLUMNS, "--l", "2", "--method", "anatomy", "--rules-only"), 2, "reckons with no rules"),
+    ((*COLUMNS, "--l", "2", "--membership", "minimum"), 2, "membership goes with --fuzzy."),
+    ((*COLUMNS, "--l", "2", "--control", "some"), 2, "Allowed: all, longer, none."),
+    ((*COLUMNS, "--l", "2", "--min-exp", "1e-1"), 2, "below 1"),
+    (("--l", "2", "--rules-only"), 2, "--rules-only goes with --quasi"),
     ((*COLUMNS, "--l", "2", "--method", "aa"), 2, "no promise about a table"),
     ((*COLUMNS, "--l", "2", "--guarantee", "km"), 2, "no promise about a table"),
     ((*COLUMNS, "--l", "2", "--guarantee", "l", "--method", "injector"), 2, "injector"),
@@ -245,6 +249,9 @@ def test_missing_cells(shell: Shell, tmp_path: Path) -> None:
     ran = bucketed(shell, "--l", "2", "--missing-cells", "category", "--json", output="out2")
     assert ran.code == 0, ran.err
     assert ran.json["records"] == 11
+    assert "(missing)" in (tmp_path / "out2/sensitive.csv").read_text()
+    assert "(missing) is no value" in (tmp_path / "out2/certificate.json").read_text()
+    assert "it hides nobody" in ran.err
     assert bucketed(shell, "--l", "2", "--missing-cells", "guess", output="out3").code == 2
 
 
@@ -320,6 +327,7 @@ def test_the_audit_of_buckets_alone_as_a_module(shell: Shell) -> None:
 def test_no_rules_are_told(shell: Shell) -> None:
     ran = bucketed(shell, "--l", "2", "--min-exp", "0.999")
     assert ran.code == 0
+    assert "warning: no rule was found in the data. What people know" in ran.err
     assert "rules    none" in ran.out
 
 

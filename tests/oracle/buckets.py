@@ -67,6 +67,18 @@ def are_incompatible(one: Person, other: Person) -> bool:
     return one.value == other.value or other.value in one.cannot or one.value in other.cannot
 
 
+def is_share_diverse(values: Sequence[str], l: int) -> bool:  # noqa: E741
+    """No value in more than one of l people who have one; and at most one of l people without one."""
+    have = [value for value in values if value != "(missing)"]
+    absent = len(values) - len(have)
+    return absent * l <= len(values) and all(have.count(value) * l <= len(have) for value in have)
+
+
+def real_values(group: Group, person: int, values: Sequence[str]) -> set[str]:
+    """The valid values of a person that are one: an empty cell is none."""
+    return {values[value] for value in valid_values(group, person)} - {"(missing)"}
+
+
 def incompatible_with(group: Group, person: Person) -> int:
     return sum(are_incompatible(each, person) for each in group)
 

@@ -51,6 +51,11 @@ def membership(tree: Tree, label: str, used: Sequence[str], value: str) -> Fract
     depth = len(above(tree, label)) - 1
     there = [int(leaf) for leaf in under(tree, at_level(tree, str(beside), depth), used)]
     middle, edge = Fraction(min(there) + max(there), 2), low if x < low else high
+    if len(inside) == 1 and len(there) == 1:
+        # Single numbers: down to the second next, or twice as far as the last one.
+        further = [number for number in side if number != beside]
+        second = (max(further) if x < low else min(further)) if further else 2 * beside - edge
+        middle = Fraction(second)
     if (middle - edge) * (x - edge) <= 0:
         return Fraction(0)
     share = 1 - Fraction(x - edge) / (middle - edge)

@@ -29,7 +29,10 @@ def test_a_number_belongs_in_part_up_to_the_middle_of_the_next_category() -> Non
     assert membership(AGES, "young", USED, "36") == 0
     assert membership(AGES, "old", USED, "24") == Fraction(25, 100)
     assert membership(AGES, "old", USED, "22") == 0
-    assert membership(AGES, "24", USED, "22") == 0
+    # Between single numbers down to the second next: 20 below 24, and 36 above it.
+    assert membership(AGES, "24", USED, "22") == Fraction(1, 2)
+    assert membership(AGES, "24", USED, "30") == Fraction(1, 2)
+    assert membership(AGES, "24", USED, "20") == 0
 
 
 def test_rules_and_what_follows_from_them() -> None:

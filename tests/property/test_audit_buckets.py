@@ -11,15 +11,21 @@ import pytest
 
 from setveil.audit.buckets import PublishedBuckets, audit_buckets
 from setveil.audit.conditions import ruled_out
+from setveil.errors import DataError, Infeasible
+from setveil.methods import anatomy, injector
 from setveil.model.guarantees import LDiversity, MatchingDiversity
 from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule, impossible_values
+from setveil.progress import Watch
 from setveil.release.bucketing import Bucketing
 from setveil.search.classes import classify
 from setveil.search.matching import possible_counts
-from tests.oracle.buckets import Person, valid_values
+from setveil.table_job import anonymize_table
+from setveil.table_publishing import audit_unwritten
+from tests.oracle.buckets import Person, is_share_diverse, real_values, valid_values
 
+EMPTY = "(missing)"
 AGES = Hierarchy.from_paths(
     [(str(age), f"[{age // 10 * 10}, {age // 10 * 10 + 10})", "any") for age in range(0, 60)]
 )
@@ -127,6 +133,128 @@ def test_l_diversity_is_judged_by_shares(block: int) -> None:
             assert finding.violations == sum(share > Fraction(1, l) for share in worst)
             assert finding.holds == (max(worst) <= Fraction(1, l))
             assert finding.buckets == len(worst)
+
+
+def with_empty_cells(random: Random) -> tuple[Microdata, Bucketing, tuple[NegativeRule, ...]]:
+    """Return a random case in which some have no value, and a rule may say who has one."""
+    data, bucketing, rules = random_case(random)
+    n = len(data)
+    held = [
+        "(missing)" if random.random() < 0.3 else data.values[value]
+        for value in data.value_by_tuple.tolist()
+    ]
+    columns = {name: [row[place] for row in data.rows()] for place, name in enumerate(("age", "place"))}
+    hierarchies = {"age": AGES, "place": PLACES}
+    if random.random() < 0.2:
+        rules = (*rules, NegativeRule((("place", random.choice(LABELS["place"])),), "(missing)"))
+    assert len(held) == n
+    return (
+        Microdata.from_columns({**columns, "ill": held}, "ill", hierarchies=hierarchies),
+        bucketing,
+        rules,
+    )
+
+
+def people_of(data: Microdata, rules: tuple[NegativeRule, ...]) -> list[Person]:
+    return [
+        Person(int(value), frozenset(np.flatnonzero(cannot).tolist()))
+        for value, cannot in zip(data.value_by_tuple, impossible_values(data, rules), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_no_value_counts_as_none_to_audit_and_method_as_to_the_oracle(block: int) -> None:
+    answers: Counter[tuple[str, bool]] = Counter()
+    for seed in range(80 * block, 80 * block + 80):
+        data, bucketing, rules = with_empty_cells(Random(seed))
+        people = people_of(data, rules)
+        real = []
+        shares = []
+        for bucket in range(bucketing.n_buckets):
+            inside = np.flatnonzero(bucketing.bucket_by_tuple == bucket)
+            group = [people[place] for place in inside]
+            real += [len(real_values(group, place, data.values)) for place in range(len(group))]
+            held = [data.values[person.value] for person in group]
+            shares.append([is_share_diverse(held, 2), is_share_diverse(held, 3)])
+        assert sorted(real) == sorted(possible_counts(classify(data, rules), bucketing).tolist())
+        for column, l in enumerate((2, 3)):  # noqa: E741
+            tables = published(data, bucketing)
+            finding = audit_buckets(tables, MatchingDiversity(l), rules=plain(rules), paths=paths(data))
+            assert finding.fewest_possible == min(real)
+            assert finding.violations == sum(count < l for count in real)
+            by_share = audit_buckets(tables, LDiversity(l))
+            assert by_share.violations == sum(not diverse[column] for diverse in shares)
+            assert by_share.worst_share is not None
+            assert by_share.holds == (by_share.worst_share <= Fraction(1, l))
+            answers["matching", finding.holds] += 1
+            answers["l", by_share.holds] += 1
+    assert len(answers) == 4
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_methods_place_everybody_who_has_no_value(block: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(80 * block, 80 * block + 80):
+        random = Random(seed)
+        data, _, rules = with_empty_cells(random)
+        people = people_of(data, rules)
+        l = random.choice([2, 2, 3])  # noqa: E741
+        have = [place for place in range(len(data)) if data.values[data.value_by_tuple[place]] != EMPTY]
+        for method, guarantee, more in (
+            (anatomy, LDiversity(l), {}),
+            (injector, MatchingDiversity(l), {"rules": rules}),
+        ):
+            try:
+                outcome = method.anonymize(data, guarantee, random=random, watch=Watch(), **more)
+            except Infeasible:
+                seen[f"{guarantee.model}, infeasible"] += 1
+                held = [data.values[person.value] for person in people]
+                alone = [people[place] for place in have]
+                if guarantee.model == "l":
+                    assert not is_share_diverse(held, l)
+                else:
+                    # One bucket of everything leaves somebody too few, or would but for empty cells.
+                    assert any(
+                        len(real_values(group, place, data.values)) < l
+                        for group in (people, alone)
+                        for place in range(len(group))
+                    )
+                continue
+            seen[guarantee.model] += 1
+            tables = published(data, outcome.bucketing)
+            assert audit_buckets(
+                tables, guarantee, rules=plain(rules) if more else (), paths=paths(data)
+            ).holds
+            for bucket in range(outcome.bucketing.n_buckets):
+                inside = np.flatnonzero(outcome.bucketing.bucket_by_tuple == bucket)
+                group = [people[place] for place in inside]
+                if guarantee.model == "l":
+                    assert is_share_diverse([data.values[p.value] for p in group], l)
+                else:
+                    assert all(len(real_values(group, n, data.values)) >= l for n in range(len(group)))
+    assert min(seen.values()) > 3
+    assert len(seen) == 4
+
+
+def test_rows_are_left_out_where_some_have_no_value_too() -> None:
+    """Facts with exceptions, empty cells and people whom no buckets hide, all at once."""
+    seen: Counter[str] = Counter()
+    options = {"min_exp": 0.999999, "min_fact_conf": 0.1, "suppress_infeasible": True}
+    for seed in range(300):
+        random = Random(seed)
+        data, _, rules = with_empty_cells(random)
+        guarantee = MatchingDiversity(random.choice([2, 2, 3]))
+        try:
+            release = anonymize_table(data, guarantee, rules=rules, random=random, **options)
+        except (Infeasible, DataError) as error:
+            seen[type(error).__name__] += 1
+            continue
+        assert audit_unwritten(release).holds
+        assert release.left_out is not None
+        assert Counter((*release.data.rows(), *release.left_out)) == Counter(data.rows())
+        seen["some left out" if release.left_out else "nobody"] += 1
+    assert min(seen.values()) > 5
+    assert len(seen) == 4
 
 
 def test_rules_mean_to_the_audit_what_they_mean_to_the_methods() -> None:

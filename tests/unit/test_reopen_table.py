@@ -45,8 +45,10 @@ def table(seed: int, n: int = 40) -> Microdata:
 
 
 def made(folder: Path, guarantee: BucketGuarantee, seed: int = 0, **more: Any) -> BucketRelease:
-    rules = RULES if isinstance(guarantee, MatchingDiversity) else ()
-    release = anonymize_table(table(seed), guarantee, rules=rules)
+    known: dict[str, Any] = (
+        {"rules": RULES, "min_fact_conf": 0.01} if isinstance(guarantee, MatchingDiversity) else {}
+    )
+    release = anonymize_table(table(seed), guarantee, **known)
     publish_table(release, folder, **more)
     return release
 

@@ -4,11 +4,14 @@ One table has a row for each person: quasi-identifying cells and the number of a
 how often each sensitive value is in a bucket. l-diversity: no value has a share above 1/l in any
 bucket. Matching l-diversity: whoever knows the published rules finds at least l values possible for
 every row; see `matching`.
+
+`(missing)` in the sensitive table stands for no value. It is none of the l, and of the rows that have a
+value, too, no value has a share above 1/l.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +28,7 @@ from .published import shortened
 from .spelling import REMEDY
 
 Counts = NDArray[np.int64]
+NO_VALUE = "(missing)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +114,8 @@ class BucketFinding:
     records, buckets, smallest_bucket
         How many rows and buckets there are, and the rows of the smallest.
     worst_share
-        The largest share of a sensitive value in a bucket; None without rows.
+        The largest share of a sensitive value in a bucket, of the rows there that have one; of
+        `(missing)` its share of all. None without rows.
     fewest_possible
         The fewest values that are possible for a row to whoever knows the rules; for l-diversity, the
         fewest different values in a bucket. None without rows.
@@ -197,13 +202,24 @@ def audit_buckets(
 
 
 def _audit_shares(tables: PublishedBuckets, guarantee: LDiversity) -> BucketFinding:
+    different = [0] * len(tables.size_by_bucket)
+    broken = set()
+    for bucket, value, count, of_rows in _shares(tables):
+        different[bucket] += value != NO_VALUE
+        if count * guarantee.l > of_rows:
+            broken.add(bucket)
+    return _finding(tables, guarantee, min(different, default=None), len(broken))
+
+
+def _shares(tables: PublishedBuckets) -> Iterator[tuple[int, str, int, int]]:
+    """Yield bucket, value and count, and the number of rows of which that is a share."""
     sizes = tables.size_by_bucket.tolist()
-    most, different = [0] * len(sizes), [0] * len(sizes)
-    for bucket, _, count in tables.sensitive:
-        most[bucket] = max(most[bucket], count)
-        different[bucket] += 1
-    broken = sum(count * guarantee.l > size for count, size in zip(most, sizes, strict=True))
-    return _finding(tables, guarantee, min(different, default=None), broken)
+    valued = list(sizes)
+    for bucket, value, count in tables.sensitive:
+        if value == NO_VALUE:
+            valued[bucket] -= count
+    for bucket, value, count in tables.sensitive:
+        yield bucket, value, count, sizes[bucket] if value == NO_VALUE else valued[bucket]
 
 
 def _audit_matching(
@@ -227,6 +243,7 @@ def _audit_matching(
         np.ascontiguousarray(column[:, 1]),
         np.ascontiguousarray(column[:, 2]),
         cannot,
+        number.get(NO_VALUE, -1),
     )
     broken = int(rows_by_line[possible < guarantee.l].sum())
     return _finding(tables, guarantee, int(possible.min()) if len(possible) else None, broken)
@@ -237,9 +254,9 @@ def _finding(
 ) -> BucketFinding:
     sizes = tables.size_by_bucket.tolist()
     largest: dict[int, int] = {}
-    for bucket, _, count in tables.sensitive:
-        # Among buckets of one size only the largest count matters.
-        largest[sizes[bucket]] = max(largest.get(sizes[bucket], 0), count)
+    for _, _, count, of_rows in _shares(tables):
+        # Among shares of one number of rows only the largest count matters.
+        largest[of_rows] = max(largest.get(of_rows, 0), count)
     shares = [Fraction(count, size) for size, count in largest.items()]
     return BucketFinding(
         broken == 0,

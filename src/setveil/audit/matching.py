@@ -105,8 +105,8 @@ def _spread(given: Counts, may: Flags, start: int, forward: bool, reached: Flags
 
 
 @jit
-def _count_line_values(given: Counts, may: Flags, possible: Counts) -> None:
-    """Fill in how many values each line can have."""
+def _count_line_values(given: Counts, may: Flags, uncounted: int, possible: Counts) -> None:
+    """Fill in how many values each line can have; the column `uncounted` is none of them."""
     lines, columns = given.shape
     block = np.full(lines + columns, -1, np.int64)
     ahead = np.empty(lines + columns, np.bool_)
@@ -121,6 +121,8 @@ def _count_line_values(given: Counts, may: Flags, possible: Counts) -> None:
                 block[node] = start
     for line in range(lines):
         for column in range(columns):
+            if column == uncounted:
+                continue
             if may[line, column] and (given[line, column] > 0 or block[line] == block[lines + column]):
                 possible[line] += 1
 
@@ -134,6 +136,7 @@ def count_possible(
     value_by_column: Counts,
     count_by_column: Counts,
     cannot: Flags,
+    no_value: int,
 ) -> Counts:
     """Return how many values the rows of each line can have; 0 where a bucket has no assignment.
 
@@ -145,6 +148,8 @@ def count_possible(
         The sensitive values of each bucket likewise, with their counts.
     cannot
         Which values (columns) each kind (lines) cannot have.
+    no_value
+        The value that stands for none: rows can have it, but it does not count. -1 where there is none.
     """
     possible = np.zeros(kind_by_line.size, np.int64)
     for bucket in range(line_start.size - 1):
@@ -158,5 +163,9 @@ def count_possible(
         demand = rows_by_line[low:high].copy()
         supply = count_by_column[left:right].copy()
         if _assign(demand, supply, may, given):
-            _count_line_values(given, may, possible[low:high])
+            uncounted = -1
+            for column in range(left, right):
+                if value_by_column[column] == no_value:
+                    uncounted = column - left
+            _count_line_values(given, may, uncounted, possible[low:high])
     return possible

@@ -105,7 +105,7 @@ def anonymize(
         return
     refuse_alone(given)
     for flag in BUCKETS:
-        if given[flag.name] not in (None, []):
+        if given[flag.name] not in (flag.default, []):
             raise UsageError(
                 f"{flag.spelled[0]} goes with --quasi.", "Name the columns, or leave it out."
             )

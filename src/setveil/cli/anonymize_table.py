@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..registry import TABLE_METHODS
+from ..registry import TABLE_METHODS, MethodRecord
 from ..registry import method as method_record
 from . import screen, standing
 from .flags import Flag, check_stdin_once, method_options, seconds, whole
-from .microdata import COLUMNS, READ, TREES, hierarchy_files, quasi_of, read_table
+from .microdata import COLUMNS, READ, TREES, hierarchy_files, mining_options, quasi_of, read_table
+from .mine_rules import PRIVATE, deliver_rules
 
 if TYPE_CHECKING:
     from ..model.guarantees import BucketGuarantee
+    from ..model.rules import NegativeRule
     from ..publishing import Publication
     from ..release.bucket_release import BucketRelease
+    from ..table_job import Reckoning
 
 BUCKETS = (
     COLUMNS[0],
@@ -28,10 +31,18 @@ BUCKETS = (
         panel="Tables",
         metavar="FILE",
     ),
+    Flag(
+        "rules_only",
+        bool,
+        "mine the rules and show them; with -o FILE.csv write them there; no buckets are made",
+        panel="Tables",
+        default=False,
+    ),
 )
 _FITTING = (
     frozenset({"quasi", "sensitive", "intervals", "rules", "missing_cells", "l", "model", "method"})
-    | {"time_limit", "output", "format", "force", "csv_safe", "as_json", "verbose"}
+    | {"dry_run", "rules_only", "time_limit"}
+    | {"output", "format", "force", "csv_safe", "as_json", "verbose"}
     | {flag.name for flag in (*READ, *TREES)}
     | {option.name for record in TABLE_METHODS for option in record.options}
 )
@@ -59,14 +70,22 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     given = {**given, "sensitive": _column(given["sensitive"])}
     quasi = quasi_of(given)
     guarantee = _guarantee(given)
-    options = method_options(given)
+    options: dict[str, Any] = method_options(given)
     record = method_record(given["method"] or _METHOD[guarantee.model])
     record.check_guarantee(guarantee)
-    record.checked_options(options)
+    checked = record.checked_options(options)
+    if guarantee.model == "matching":
+        mining_options(given)
+    elif given["rules_only"]:
+        raise UsageError(
+            f"--rules-only does not fit: {guarantee} reckons with no rules.",
+            "Leave it out, or ask for matching diversity (--method injector).",
+            code="option-does-not-fit",
+        )
     limit = None if given["time_limit"] is None else seconds("time_limit", given["time_limit"])
-    if given["output"] is None:
-        raise UsageError("no output is named.", "Give -o FOLDER.")
-    from ..io.releases import check_destination
+    preview = given["dry_run"] or given["rules_only"]
+    if given["output"] is None and not preview:
+        raise UsageError("no output is named.", "Give -o FOLDER, or --dry-run.")
     from ..publishing import check_environment
     from ..table_publishing import check_bucket_format
 
@@ -75,23 +94,35 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     named = [data, *hierarchy_files(given).values(), *filter(None, [given["rules"]])]
     check_stdin_once(named)
     inputs = [name for name in named if name != "-"]
-    screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
+    _check_output(given, inputs)
     table = read_table(data, given)
     with screen.notices_before_error(table.notices, verbose=given["verbose"]):
-        more: dict[str, Any] = {**options}
+        facts: tuple[NegativeRule, ...] = ()
         notices: tuple[str, ...] = ()
         if given["rules"] is not None:
             from ..io.rules import read_rules, told_of_rules
 
-            more["rules"] = read_rules(given["rules"], quasi=quasi, sensitive=given["sensitive"])
-            notices = told_of_rules(more["rules"], table)
+            facts = read_rules(given["rules"], quasi=quasi, sensitive=given["sensitive"])
+            notices = told_of_rules(facts, table)
         with screen.progress() as listener:
             from ..progress import Watch
             from ..table_job import anonymize_table as run
+            from ..table_job import reckon
             from ..table_publishing import publish_table
 
             watch = Watch(listener=listener, time_limit=limit)
-            release = run(table, guarantee, method_key=record.key, watch=watch, **more)
+            if preview:
+                start = reckon(table, guarantee, rules=facts, options=checked, watch=watch)
+        if preview:
+            screen.notices((*table.notices, *notices, *start.notices()), verbose=given["verbose"])
+            if given["rules_only"] and start.mined is not None:
+                deliver_rules(start.mined, given, facts=start.facts)
+            else:
+                _show_preview(start, guarantee, record, checked, given)
+            return
+        with screen.progress() as listener:
+            watch = Watch(listener=listener, time_limit=limit)
+            release = run(table, guarantee, method_key=record.key, rules=facts, watch=watch, **options)
             publication = publish_table(
                 release,
                 given["output"],
@@ -105,6 +136,56 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     screen.result(
         _summary(release, publication), _plain(release, publication), as_json=given["as_json"]
     )
+
+
+def _check_output(given: Mapping[str, Any], inputs: Sequence[str]) -> None:
+    """Refuse a destination that cannot be written, where something is to be written."""
+    if given["output"] is None:
+        return
+    if given["rules_only"]:
+        from ..io.files import check_new_file
+
+        check_new_file(given["output"], force=given["force"], inputs=list(inputs))
+        return
+    from ..io.releases import check_destination
+
+    screen.notices(check_destination(given["output"], force=given["force"], inputs=list(inputs)))
+
+
+def _show_preview(
+    start: Reckoning,
+    guarantee: BucketGuarantee,
+    record: MethodRecord,
+    options: Mapping[str, object],
+    given: Mapping[str, Any],
+) -> None:
+    """Show what a run would do; `Infeasible` where it would end so."""
+    from ..table_job import check_possible
+
+    check_possible(start, guarantee)
+    n_records = len(start.data)
+    plain: dict[str, Any] = {
+        "dry_run": True,
+        "method": record.key,
+        "guarantee": guarantee.as_dict(),
+        "options": dict(options),
+        "records": n_records,
+        "left_out": len(start.left_out or ()),
+        "buckets_at_most": n_records // guarantee.l,
+        "rules": len(start.rules),
+        "output": given["output"],
+    }
+    if given["as_json"]:
+        if start.mined is not None:
+            plain |= {"personal_data": PRIVATE, "mined": start.mined.as_dict()}
+        screen.print_json(plain)
+        return
+    screen.echo("Dry run: nothing was written.")
+    for name in ("method", "records", "left_out", "buckets_at_most", "rules"):
+        shown = f"{plain[name]:,}" if isinstance(plain[name], int) else plain[name]
+        screen.echo(f"  {name.replace('_', ' ').ljust(16)} {shown}")
+    if start.mined is not None:
+        deliver_rules(start.mined, {**given, "output": None}, facts=start.facts)
 
 
 _METHOD = {"l": "anatomy", "matching": "injector"}
@@ -138,6 +219,8 @@ def _guarantee(given: Mapping[str, Any]) -> BucketGuarantee:
             "Known: --guarantee l or matching; --method anatomy or injector.",
             code="guarantee-method",
         )
+    if given["l"] is None and given["rules_only"] and not given["suppress_infeasible"]:
+        return kind(2)  # the rules are the same for every l
     if given["l"] is None:
         raise UsageError("--l is missing.", "Give for example --l 5.")
     return kind(whole("l", given["l"]))
@@ -168,6 +251,7 @@ def _plain(release: BucketRelease, publication: Publication) -> dict[str, Any]:
         "records": release.records,
         "buckets": release.bucketing.n_buckets,
         "rules": len(release.rules),
+        "left_out": len(release.left_out or ()),
         "seconds": release.seconds,
         "verdict": publication.verdict.as_dict(),
         "options": dict(release.options),

@@ -167,17 +167,22 @@ def method_flags() -> tuple[Flag, ...]:
         for option in record.options:
             methods_by_option.setdefault(option.name, []).append(record.key)
             option_by_name[option.name] = option
-    kinds: Mapping[type, Any] = {int: Text, float: Text, str: Text, bool: bool | None}
     return tuple(
-        Flag(
-            name,
-            kinds[option.type],
-            f"{_told_option(option)} ({', '.join(methods_by_option[name])})",
-            (f"{option.flag}/--no-{option.flag[2:]}",) if option.type is bool else (),
-            panel=METHOD_PANEL,
-            metavar="N" if option.type in (int, float) else None,
-        )
+        option_flag(option, f"({', '.join(methods_by_option[name])})")
         for name, option in sorted(option_by_name.items())
+    )
+
+
+def option_flag(option: Option, remark: str, *, panel: str = METHOD_PANEL) -> Flag:
+    """Return the flag of an option that a method declares; its help ends with the remark."""
+    kinds: Mapping[type, Any] = {int: Text, float: Text, str: Text, bool: bool | None}
+    return Flag(
+        option.name,
+        kinds[option.type],
+        f"{_told_option(option)} {remark}".rstrip(),
+        (f"{option.flag}/--no-{option.flag[2:]}",) if option.type is bool else (),
+        panel=panel,
+        metavar="N" if option.type in (int, float) else None,
     )
 
 
@@ -270,15 +275,29 @@ def listed(text: str | None) -> list[str]:
     return [part.strip() for part in text.split(",")] if text else []
 
 
-def method_options(given: Mapping[str, Any]) -> dict[str, object]:
-    """Return the options of methods that were given, in their own types; the method checks them."""
-    options = {option.name: option for record in ALL_METHODS for option in record.options}
+def method_options(
+    given: Mapping[str, Any], options: Sequence[Option] | None = None
+) -> dict[str, object]:
+    """Return the options of methods that were given, in their own types; the method checks them.
+
+    Parameters
+    ----------
+    given
+        The flags by name.
+    options
+        Those to look for; those of all methods by default.
+    """
+    if options is None:
+        options = [option for record in ALL_METHODS for option in record.options]
     chosen: dict[str, object] = {}
-    for name, value in picked(given, method_flags()).items():
-        if options[name].type is int:
+    for name, option in {option.name: option for option in options}.items():
+        value = given[name]
+        if value is None:
+            continue
+        if option.type is int:
             chosen[name] = whole(name, value)
-        elif options[name].type is float:
-            chosen[name] = number(options[name], value)
+        elif option.type is float:
+            chosen[name] = number(option, value)
         else:
             chosen[name] = value
     return chosen

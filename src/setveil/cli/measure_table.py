@@ -91,7 +91,7 @@ def measure_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
         watch = Watch(listener=listener)
         release = read_bucket_release(target, watch=watch)
         if given["original"] is not None:
-            screen.notices(confirm_original(release.data, given), verbose=given["verbose"])
+            screen.notices(confirm_original(release, given), verbose=given["verbose"])
         scores = measure_buckets(release.data, release.bucketing, watch=watch, **exact, **numbers)
     if given["as_json"]:
         told = {"guarantee": release.guarantee.as_dict(), "method": release.method}

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .flags import READING, TABLE_PANEL, Flag, picked, whole
+from ..model.guarantees import MatchingDiversity, whole_number
+from ..registry import MINING_OPTIONS, default_method
+from .flags import READING, TABLE_PANEL, Flag, method_options, picked, whole
 from .inputs import HIERARCHY
 
 if TYPE_CHECKING:
@@ -121,6 +123,20 @@ def read_table(path: str, given: Mapping[str, Any]) -> Microdata:
         intervals=intervals,
         **reading,
     )
+
+
+def mining_options(given: Mapping[str, Any]) -> dict[str, object]:
+    """Return how rules are to be mined, as far as that was said; checked before anything is read."""
+    from ..mining.rule_thresholds import exact_share
+
+    for option in MINING_OPTIONS:
+        text = given[option.name]
+        if text is not None and option.type is float:
+            exact_share(option.flag[2:], text, below_one=option.name == "min_exp")
+        elif text is not None and option.type is int:
+            whole_number(option.flag[2:], whole(option.flag[2:], text), least=1)
+    chosen = method_options(given, MINING_OPTIONS)
+    return {**default_method(MatchingDiversity(2)).checked_options(chosen)}
 
 
 def _hierarchies(given: Mapping[str, Any]) -> dict[str, Hierarchy]:

@@ -9,14 +9,25 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import UsageError
+from ..registry import MINING_OPTIONS
 from . import screen
-from .flags import NOTICES, Flag, check_stdin_once, taking, whole
+from .flags import NOTICES, Flag, check_stdin_once, option_flag, taking, whole
 from .inputs import THREADS
-from .microdata import CELLS, COLUMNS, READ, TREES, hierarchy_files, quasi_of, read_table
+from .microdata import (
+    CELLS,
+    COLUMNS,
+    READ,
+    TREES,
+    hierarchy_files,
+    mining_options,
+    quasi_of,
+    read_table,
+)
 
 if TYPE_CHECKING:
     from ..mining.rule_findings import RuleFinding, RuleSet
     from ..model.microdata import Microdata
+    from ..model.rules import NegativeRule
 
 EXAMPLE = (
     "Examples: setveil mine rules patients.csv --quasi sex,age --sensitive disease "
@@ -32,44 +43,16 @@ TOP = 50
 MANY_NUMBERS = 10
 """A column of more different numbers than this is better cut into intervals."""
 
+_LONG = {"min_exp": "--min-expectation", "min_conf": "--min-confidence"}
 OWN = tuple(
-    Flag(name, kind, text, names, default, "Mining", metavar)
-    for name, kind, text, names, default, metavar in (
-        (
-            "min_expectation",
-            str,
-            "how probable the value must be among as many people as meet the conditions",
-            ("--min-exp", "--min-expectation"),
-            "0.9",
-            "SHARE",
-        ),
-        (
-            "min_confidence",
-            str,
-            "the share of them that must not have it",
-            ("--min-conf", "--min-confidence"),
-            "1",
-            "SHARE",
-        ),
-        ("max_antecedent", str, "conditions of a rule at most", (), "1", "N"),
-        ("fuzzy", bool, "numbers close to a category belong to it in part", (), False, None),
-        (
-            "membership",
-            str,
-            "with --fuzzy: product or minimum of several conditions",
-            (),
-            "product",
-            None,
-        ),
-        (
-            "control",
-            str,
-            "rules that must pass a control of false discoveries: those longer than one condition, all "
-            "or none",
-            (),
-            "longer",
-            None,
-        ),
+    replace(flag, names=(*flag.spelled, _LONG[flag.name])) if flag.name in _LONG else flag
+    for flag in (
+        option_flag(
+            option,
+            "" if option.type is bool else f"({option.default} if not given)",
+            panel="Mining",
+        )
+        for option in MINING_OPTIONS
     )
 )
 OUTPUT = (
@@ -107,37 +90,54 @@ def rules(
     The result is private: it is drawn from the original records.
     """
     numbers = {
-        name: None if given[name] is None else whole(name, given[name])
-        for name in ("max_antecedent", "threads", "top")
+        name: None if given[name] is None else whole(name, given[name]) for name in ("threads", "top")
     }
-    _check(data, given)
+    options = _check(data, given)
     table = read_table(data, given)
-    from ..mining.negative_rules import mine_negative_rules
+    from ..mining.negative_rules import mine_by_options
     from ..progress import Watch
 
     with (
         screen.notices_before_error(table.notices, verbose=given["verbose"]),
         screen.progress() as listener,
     ):
-        found = mine_negative_rules(
-            table,
-            min_expectation=given["min_expectation"],
-            min_confidence=given["min_confidence"],
-            max_antecedent=numbers["max_antecedent"] or 0,
-            fuzzy=given["fuzzy"],
-            membership=given["membership"],
-            control=given["control"],
-            threads=numbers["threads"],
-            watch=Watch(listener=listener),
+        found = mine_by_options(
+            table, options, threads=numbers["threads"], watch=Watch(listener=listener)
         )
-    screen.notices([*table.notices, *_told(table, given)], verbose=given["verbose"])
-    chosen = [finding for finding in found.findings if given["every"] or not finding.redundant]
-    chosen = chosen[: numbers["top"]]
+    told = [*table.notices, *told_of_numbers(table, given), *found.warnings()]
+    screen.notices(told, verbose=given["verbose"])
+    deliver_rules(found, given, every=given["every"], top=numbers["top"])
+
+
+def deliver_rules(
+    found: RuleSet,
+    given: Mapping[str, Any],
+    *,
+    facts: Sequence[NegativeRule] = (),
+    every: bool = False,
+    top: int | None = None,
+) -> None:
+    """Write rules to the file that is named, if one is, and show them.
+
+    Parameters
+    ----------
+    found
+        What was mined.
+    given
+        The flags ``output``, ``force`` and ``as_json``.
+    facts
+        Known facts that join them.
+    every
+        Also rules that follow from others.
+    top
+        How many rules to write and show; all are written, and some shown, by default.
+    """
+    chosen = [finding for finding in found.findings if every or not finding.redundant][:top]
     if given["output"] is not None:
         from ..io.rules import write_rules
 
         write_rules(
-            [finding.rule for finding in chosen],
+            [*(finding.rule for finding in chosen), *facts],
             given["output"],
             attributes=found.attributes,
             sensitive=found.sensitive,
@@ -145,27 +145,28 @@ def rules(
         )
     if given["as_json"]:
         plain = {**found.as_dict(), "rules": [finding.as_dict() for finding in chosen]}
-        counts = {"found": len(found), "needed": len(found.rules), "output": given["output"]}
+        counts: dict[str, Any] = {
+            "found": len(found),
+            "needed": len(found.rules),
+            "output": given["output"],
+        }
+        if facts:
+            counts["facts"] = [{"conditions": dict(f.conditions), "not": f.value} for f in facts]
         screen.print_json({"personal_data": PRIVATE, **counts, **plain})
         return
-    _show(found, chosen if numbers["top"] is not None else chosen[:TOP], len(chosen), given)
+    show_rules(found, chosen if top is not None else chosen[:TOP], len(chosen), every=every)
+    for fact in facts:
+        screen.echo(f"known fact: {fact}")
+    if given["output"] is not None:
+        screen.echo(f"Written to {given['output']}.")
+    screen.echo(PRIVATE)
 
 
-def _check(data: str, given: Mapping[str, Any]) -> None:
-    """Refuse what does not go together, before anything is read."""
-    from ..io.draft import check_choice
-    from ..mining.rule_discoveries import CONTROLS
-    from ..mining.rule_membership import MEMBERSHIPS
-    from ..mining.rule_thresholds import exact_share
-    from ..model.guarantees import whole_number
-
+def _check(data: str, given: Mapping[str, Any]) -> dict[str, object]:
+    """Return how to mine; refuse what does not go together, before anything is read."""
     quasi_of(given)
     files = list(hierarchy_files(given).values())
-    exact_share("min-exp", given["min_expectation"], below_one=True)
-    exact_share("min-conf", given["min_confidence"])
-    whole_number("max-antecedent", whole("max-antecedent", given["max_antecedent"]), least=1)
-    check_choice("membership", given["membership"], MEMBERSHIPS)
-    check_choice("control", given["control"], CONTROLS)
+    options = mining_options(given)
     if given["force"] and given["output"] is None:
         raise UsageError("--force is for -o FILE.", "Leave it out.")
     check_stdin_once([data, *files])
@@ -174,9 +175,10 @@ def _check(data: str, given: Mapping[str, Any]) -> None:
 
         inputs = [name for name in (data, *files) if name != "-"]
         check_new_file(given["output"], force=given["force"], inputs=inputs)
+    return options
 
 
-def _told(table: Microdata, given: Mapping[str, Any]) -> list[str]:
+def told_of_numbers(table: Microdata, given: Mapping[str, Any]) -> list[str]:
     """Return advice about columns of numbers."""
     told = [
         f"column {attribute.name[:40]!r} holds {attribute.hierarchy.n_leaves:,} different numbers and "
@@ -186,14 +188,15 @@ def _told(table: Microdata, given: Mapping[str, Any]) -> list[str]:
         and attribute.hierarchy.height == 1
         and attribute.hierarchy.n_leaves > MANY_NUMBERS
     ]
-    if given["fuzzy"] and not any(a.is_numeric and a.hierarchy.height > 1 for a in table.quasi):
-        told.append("--fuzzy changes nothing: no column has categories of numbers.")
+    if given["fuzzy"] and not any(attribute.is_numeric for attribute in table.quasi):
+        told.append("--fuzzy changes nothing: no column holds numbers alone.")
     return told
 
 
-def _show(
-    found: RuleSet, shown: Sequence[RuleFinding], n_chosen: int, given: Mapping[str, Any]
+def show_rules(
+    found: RuleSet, shown: Sequence[RuleFinding], n_chosen: int, *, every: bool = False
 ) -> None:
+    """Print what was found, and the rules to be shown of so many chosen."""
     title = found.summary()
     if len(shown) < n_chosen:
         title += f" The first {len(shown):,}:"
@@ -210,14 +213,11 @@ def _show(
         ]
         for finding in shown
     ]
-    wanted = [0, 1, 2] + ([] if certain else [3]) + ([4] if given["every"] else [])
+    wanted = [0, 1, 2] + ([] if certain else [3]) + ([4] if every else [])
     if rows:
         screen.table(
             "", [columns[place] for place in wanted], [[row[place] for place in wanted] for row in rows]
         )
-    if given["output"] is not None:
-        screen.echo(f"Written to {given['output']}.")
-    screen.echo(PRIVATE)
 
 
 def _number(count: Any) -> str:

@@ -68,7 +68,7 @@ def risk_of_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
         if private_twin(Path(target).absolute()).exists():
             release = read_bucket_release(target, watch=watch)
             if given["original"] is not None:
-                told += confirm_original(release.data, given)
+                told += confirm_original(release, given)
             try:
                 learning = attack_by_learning(release.data, release.bucketing, watch=watch)
             except ResourceLimit as error:  # the other attack is told all the same

@@ -58,10 +58,13 @@ def silence(stream: Any) -> None:
 
 
 def notices(lines: Iterable[str], *, verbose: bool = False) -> None:
-    """Print what the user should know, to stderr; remarks only where all is asked for."""
+    """Print what the user should know, to stderr; remarks only where all is asked for.
+
+    A line that begins with "warning: " says so instead of "notice: ".
+    """
     for line in lines:
         if verbose or not isinstance(line, Remark):
-            say(f"notice: {line}")
+            say(line if line.startswith("warning: ") else f"notice: {line}")
 
 
 def written(path: str) -> None:

@@ -11,13 +11,13 @@ from .flags import picked, whole
 from .microdata import READ
 
 if TYPE_CHECKING:
-    from ..model.microdata import Microdata
+    from ..release.bucket_release import BucketRelease
 
 FITTING = frozenset({"original", "missing_cells"} | {flag.name for flag in READ})
 """The flags by which the original is read."""
 
 
-def confirm_original(data: Microdata, given: Mapping[str, Any]) -> tuple[str, ...]:
+def confirm_original(release: BucketRelease, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Raise `UsageError` unless --original holds the rows of a release; return the reader's notices.
 
     The private twin tells whose value is whose, so the original adds nothing to it; naming it makes
@@ -25,13 +25,14 @@ def confirm_original(data: Microdata, given: Mapping[str, Any]) -> tuple[str, ..
 
     Parameters
     ----------
-    data
-        The rows of the release with their values.
+    release
+        The release with the values of its rows, and the rows that were left out.
     given
         The flags, --original and those of reading among them.
     """
     from ..io.microdata import read_microdata
 
+    data = release.data
     reading = picked(given, READ)
     if "max_bytes" in reading:
         reading["max_bytes"] = whole("max_bytes", reading["max_bytes"])
@@ -43,19 +44,10 @@ def confirm_original(data: Microdata, given: Mapping[str, Any]) -> tuple[str, ..
         sensitive=data.sensitive,
         **reading,
     )
-    if _rows(original) != _rows(data):
+    if Counter(original.rows()) != Counter((*data.rows(), *(release.left_out or ()))):
         raise UsageError(
             "these are not the data the release was made from.",
             "Give the same file, read with the same options.",
             code="other-data",
         )
     return original.notices
-
-
-def _rows(data: Microdata) -> Counter[tuple[str, ...]]:
-    columns = [
-        [attribute.hierarchy.labels[leaf] for leaf in attribute.leaf_by_tuple.tolist()]
-        for attribute in data.quasi
-    ]
-    values = [data.values[value] for value in data.value_by_tuple.tolist()]
-    return Counter(zip(*columns, values, strict=True))

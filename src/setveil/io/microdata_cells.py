@@ -105,6 +105,11 @@ def microdata_of_columns(
             told.append(_told_of_category(name, int(absent[name].sum()), options))
             if name in hierarchies:
                 hierarchies[name] = _with_missing(hierarchies[name], name)
+        elif name == options.sensitive and MISSING_LABEL in column.values:
+            number = column.values.index(MISSING_LABEL)
+            told.append(
+                _told_of_category(name, int((column.code_of_row[kept] == number).sum()), options)
+            )
         column = Column(column.values, column.code_of_row[kept])
         here = replace(columns, by_name={name: column}, n_rows=int(kept.sum()), line_of_row=lines)
         cleaned[name], found, said = _spelled(here, name, options)
@@ -282,7 +287,7 @@ def _told_of_rows(columns: Columns, left_out: int) -> list[str]:
 def _told_of_category(name: str, cells: int, options: MicrodataOptions) -> str:
     told = f"{cells:,} cells of column {shorten(name)} have no value; they count as {MISSING_LABEL!r}"
     if name == options.sensitive:
-        return f"{told}, a sensitive value like any other."
+        return f"{told}, which is no value: it hides nobody and counts as none of the l."
     return f"{told}."
 
 

@@ -29,11 +29,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
-
 from ..errors import DataError, Problem, UsageError
 from ..model.microdata import Microdata
-from ..model.rules import NegativeRule, leaves_meeting
+from ..model.rules import NegativeRule, tuples_meeting
 from .columns import check_names
 from .csv_text import Fields, ragged_problems, split_fields
 from .draft import label_fault
@@ -204,16 +202,11 @@ def told_of_rules(rules: Iterable[NegativeRule], data: Microdata) -> tuple[str, 
     data
         The tuples.
     """
-    by_name = {attribute.name: attribute for attribute in data.quasi}
     values = set(data.values)
     told: list[str] = []
     for rule in rules:
-        met = np.ones(len(data), dtype=np.bool_)
-        for name, label in rule.conditions:
-            attribute = by_name[name]
-            met &= leaves_meeting(attribute, label)[attribute.leaf_by_tuple]
         reason = "nobody has that value" if rule.value not in values else ""
-        if not met.any():
+        if not tuples_meeting(data, rule).any():
             reason = "nobody meets its conditions"
         if reason:
             told.append(f"the rule {shorten(str(rule), 100)} does nothing: {reason}. Is it misspelt?")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import Problem, UsageError
 from ..model.layout import Layout, LayoutColumn
+from ..model.microdata import NO_VALUE
 from ..model.records import Records
 from .columns import Column, Columns, merged_by_id
 from .draft import ID_POLICIES, Draft, Policy, check_choice, finish, label_fault, refuse_unused_policy
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MISSING_CELLS = ("error", "suppress", "category")
-MISSING_LABEL = "(missing)"
+MISSING_LABEL = NO_VALUE
 LIST_SEPARATOR = "|"
 """What stands between the values of a column of lists when it is written to a CSV table."""
 

@@ -229,10 +229,13 @@ def forget_bucket(sets: Ids, values: Ids, line_of_set: Ids, column_of_value: Ids
 
 
 @jit
-def count_valid(start: Counts, sets: Ids, values: Ids, counts: Counts, cannot: Flags) -> Ids:
+def count_valid(
+    start: Counts, sets: Ids, values: Ids, counts: Counts, cannot: Flags, uncounted: int
+) -> Ids:
     """Return how many values each class of each bucket can have; 0 where there is no assignment.
 
-    The classes of bucket b are ``start[b] : start[b + 1]`` of `sets`, `values` and `counts`.
+    The classes of bucket b are ``start[b] : start[b + 1]`` of `sets`, `values` and `counts`. The value
+    `uncounted`, -1 for none, may be had and is not counted.
     """
     line_of_set = np.full(cannot.shape[0], -1, np.int32)
     column_of_value = np.full(cannot.shape[1], -1, np.int32)
@@ -243,6 +246,8 @@ def count_valid(start: Counts, sets: Ids, values: Ids, counts: Counts, cannot: F
             sets[low:high], values[low:high], counts[low:high], cannot, line_of_set, column_of_value
         )
         _, valid = find_valid(held, allowed)
+        if uncounted >= 0 and column_of_value[uncounted] >= 0:
+            valid[:, column_of_value[uncounted]] = False
         for place in range(low, high):
             found[place] = valid[line_of_set[sets[place]]].sum()
         forget_bucket(sets[low:high], values[low:high], line_of_set, column_of_value)

@@ -7,7 +7,9 @@ So every bucket has only different values, and none has a share above 1/l.
 
 This works if and only if no value is in more than n/l of the n tuples.
 
-The paper does not say which of equally large heaps is taken; here chance does.
+The paper does not say which of equally large heaps is taken; here chance does. It knows no empty cells
+either. Here tuples without a value are put into the buckets of the others at the end, at most one to
+l - 1 tuples that have one (`without_value`).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from ..release.bucket_order import in_canonical_order
 from ..release.bucketing import Bucketing
 from ..search.chance import draw_words, secret_unless, shuffle
 from .bucket_outcome import BucketOutcome
+from .without_value import place_everybody, share_out
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -53,6 +56,12 @@ def anonymize(
     source, seeded = secret_unless(random)
     if not len(data):
         return BucketOutcome(Bucketing(np.empty(0, dtype=np.int32)), {}, seeded)
+    if not data.has_value.all():
+        return place_everybody(
+            data,
+            lambda valued: anonymize(valued, guarantee, watch=watch, random=random),
+            lambda bucket: share_out(bucket, guarantee.l, source),
+        )
     watch.tick("anatomy: dealing values out", 0.0)
     watch.check_deadline()
     words = draw_words(source, len(data))
@@ -75,14 +84,26 @@ def anonymize(
 
 
 def check_eligible(data: Microdata, l: int) -> None:  # noqa: E741
-    """Raise `Infeasible` where a value is in more than one of `l` tuples: no bucketing is l-diverse."""
-    most = int(data.count_by_value.max(initial=0))
-    if most * l > len(data):
+    """Raise `Infeasible` where a value is in more than one of `l` tuples: no bucketing is l-diverse.
+
+    Of the tuples that have a value, that is; those without one may not be more than one of l either.
+    """
+    valued = int(data.has_value.sum())
+    if (len(data) - valued) * l > len(data):
+        raise Infeasible(
+            f"column {data.sensitive[:40]!r} has no value in {len(data) - valued:,} of {len(data):,} "
+            f"tuples, more than one in {l}; no buckets are {l}-diverse.",
+            "Leave such rows out (--missing-cells suppress-row), or lower l.",
+            code="not-eligible",
+        )
+    most = int(data.count_by_value[np.arange(len(data.values)) != data.no_value].max(initial=0))
+    if most * l > valued:
         raise Infeasible(
             f"the most frequent value of column {data.sensitive[:40]!r} is in {most:,} of "
-            f"{len(data):,} tuples, more than one in {l}; no buckets are {l}-diverse.",
-            f"Lower l to {len(data) // most} or less."
-            if len(data) >= 2 * most
+            f"{valued:,} tuples{'' if valued == len(data) else ' that have one'}, more than one in "
+            f"{l}; no buckets are {l}-diverse.",
+            f"Lower l to {valued // most} or less."
+            if valued >= 2 * most
             else "Give data in which no value is in more than half of the tuples.",
             code="not-eligible",
         )

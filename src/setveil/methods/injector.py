@@ -23,6 +23,7 @@ Differences from the paper
   adding such a tuple can take values from others.
 - One bucket of everything is checked first. If even that fails, no buckets exist; else joining ends.
 - Definition 1 is checked on every bucket before they are returned.
+- Tuples without a value are put into the buckets of the others at the end (`without_value`).
 """
 
 from __future__ import annotations
@@ -39,20 +40,23 @@ from ..kernels.injector import Classes, Tallies, add_tuples, form_groups
 from ..kernels.leftovers import WORD, Groups, add_to_group, place_class, start_groups
 from ..model.guarantees import MatchingDiversity
 from ..model.microdata import Microdata
-from ..model.rules import NegativeRule
+from ..model.rules import NegativeRule, impossible_values
 from ..progress import Watch
 from ..release.bucket_order import in_canonical_order
 from ..release.bucketing import Bucketing
 from ..search.chance import draw_words, secret_unless, shuffle
 from ..search.classes import TupleClasses, classify
-from ..search.matching import possible_counts
+from ..search.matching import possible_counts, possible_together
 from .bucket_outcome import BucketOutcome
+from .without_value import join_matching, place_everybody
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
 STRIDE = 50_000_000
 """Steps between two looks at the clock: about a tenth of a second."""
+TOLD = 3
+"""How many rules are named where people have too few possible values."""
 
 
 def anonymize(
@@ -83,8 +87,14 @@ def anonymize(
     if not len(data):
         return BucketOutcome(Bucketing(np.empty(0, dtype=np.int32)), {}, seeded)
     watch.tick("injector: sorting tuples by class", 0.0)
+    check_feasible(data, rules, guarantee.l)
     classes = classify(data, rules)
-    _check_feasible(classes, guarantee.l)
+    if not data.has_value.all():
+        return place_everybody(
+            data,
+            lambda valued: anonymize(valued, guarantee, rules=rules, watch=watch, random=random),
+            lambda bucket: join_matching(classes, bucket, guarantee.l, source),
+        )
     arrays = as_arrays(classes)
     grouped, rest, _ = group_tuples(classes, arrays, guarantee.l, source, watch)
     rank = shuffle(source, max(1, len(grouped) // guarantee.l))
@@ -103,29 +113,60 @@ def anonymize(
     return BucketOutcome(in_canonical_order(data, bucketing), figures, seeded)
 
 
-def _check_feasible(classes: TupleClasses, l: int) -> None:  # noqa: E741
+def check_feasible(data: Microdata, rules: Sequence[NegativeRule], l: int) -> None:  # noqa: E741
     """Raise `Infeasible` unless one bucket of everything would do: then no other buckets do either."""
-    together = Bucketing(np.zeros(len(classes.class_by_tuple), dtype=np.int32))
-    possible = possible_counts(classes, together)
+    possible = possible_together(data, rules)
     worst = int(possible.min())
     if worst >= l:
         return
-    if worst == 0:
+    if possible.max() == 0 and data.has_value.any():
         raise Infeasible(
             "the rules contradict the data: there is no way to give every tuple a value that the rules "
             "allow it.",
             "Take out the rules that are not true of these data.",
             code="rules-contradict",
         )
-    few = int((possible < l).sum())
+    few = possible < l
     remedies = [f"lower l to {worst}"] if worst > 1 else []
-    remedies.append("give fewer rules" if classes.impossible_by_set.any() else "give more diverse data")
+    to_blame, told = _told_of_rules(data, rules, few)
+    if to_blame:
+        remedies.append(f"do without {to_blame} (a higher --min-exp, fewer --rules)")
+    if not few.all():
+        remedies.append("leave these rows out (--suppress-infeasible)")
+    if not to_blame:
+        remedies.append("give more diverse data")
     raise Infeasible(
-        f"{few:,} of {len(possible):,} tuples have fewer than l={l} possible sensitive values, some "
-        f"only {worst}, even if all tuples share one bucket.",
-        ", or ".join(remedies).capitalize() + ".",
+        f"{few.sum():,} of {len(possible):,} tuples have fewer than l={l} possible sensitive values, "
+        f"some {f'only {worst}' if worst else 'none'}, even if all tuples share one bucket.{told}",
+        _sentence(remedies),
         code="too-few-possible",
     )
+
+
+def _told_of_rules(
+    data: Microdata, rules: Sequence[NegativeRule], few: NDArray[np.bool_]
+) -> tuple[str, str]:
+    """Return which rules leave the tuples `few` too few values: in few words, and by name."""
+    people = data.subset(few)
+    held = {data.values[value]: count for value, count in enumerate(people.count_by_value.tolist())}
+    bound = [(int(impossible_values(people, (rule,)).any(axis=1).sum()), rule) for rule in rules]
+    how = "They are bound by"
+    if not any(count for count, _ in bound):
+        # Nobody else can have their values, so that they must have them.
+        bound = [(held.get(rule.value, 0), rule) for rule in rules]
+        how = "Others are kept from their values by"
+    found = sorted((each for each in bound if each[0]), key=lambda each: (-each[0], each[1]))
+    if not found:
+        return "", ""
+    names = "the rule" if len(found) == 1 else "the rules"
+    shown = "; ".join(f"{str(rule)[:120]!r} ({count:,} of them)" for count, rule in found[:TOLD])
+    more = f"; and {len(found) - TOLD:,} more" if len(found) > TOLD else ""
+    return ("that rule" if len(found) == 1 else "some of them"), f" {how} {names} {shown}{more}."
+
+
+def _sentence(remedies: Sequence[str]) -> str:
+    joined = ", or ".join(remedies)
+    return f"{joined[:1].upper()}{joined[1:]}."
 
 
 def as_arrays(classes: TupleClasses) -> Classes:

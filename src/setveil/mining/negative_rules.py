@@ -10,8 +10,9 @@ going on only where some rule can still reach its expectation: the paper's Sup_Y
 Differences from the paper:
 
 - The paper leaves the length of X open; what it reports on Adult are rules of one condition. So
-  `max_antecedent` is 1 by default, and longer rules pass a control of false discoveries
-  (`rule_discoveries`).
+  `max_antecedent` is 1 by default.
+- The paper takes every rule that reaches its expectation. Here rules also pass a control of false
+  discoveries (`rule_discoveries`), unless `control` says otherwise.
 - A node that everybody meets is no condition.
 - Rules that follow from a more general one are told too, and marked: all and the unmarked ones rule out
   the same values for everybody.
@@ -22,10 +23,11 @@ Differences from the paper:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +48,10 @@ from .rule_thresholds import exact_share, expectation, least_counts
 MOST_RULES = 2_000_000
 MOST_CELLS = 2**27
 """How many counts, conditions times values, each thread may hold."""
+KEYWORDS = {"min_exp": "min_expectation", "min_conf": "min_confidence"} | {
+    name: name for name in ("max_antecedent", "fuzzy", "membership", "control")
+}
+"""The keyword of each option of `setveil.registry.MINING_OPTIONS`."""
 
 
 def mine_negative_rules(
@@ -56,7 +62,7 @@ def mine_negative_rules(
     max_antecedent: int = 1,
     fuzzy: bool = False,
     membership: str = "product",
-    control: str = "longer",
+    control: str = "all",
     threads: int | None = None,
     watch: Watch | None = None,
 ) -> RuleSet:
@@ -77,8 +83,8 @@ def mine_negative_rules(
     membership
         How the memberships of several conditions are joined: ``product`` or ``minimum``.
     control
-        Which rules must pass the control of false discoveries: those ``longer`` than one condition,
-        ``all`` or ``none``. Its rate is what the expectation leaves to 1.
+        Which rules must pass the control of false discoveries: ``all``, those ``longer`` than one
+        condition, or ``none``. Its rate is what the expectation leaves to 1.
     threads
         How many threads count; all by default.
     watch
@@ -86,7 +92,7 @@ def mine_negative_rules(
 
     >>> sexes, illnesses = ["F", "F", "M", "M", "M", "M"], ["a", "a", "b", "b", "c", "c"]
     >>> table = Microdata.from_columns({"sex": sexes, "ill": illnesses}, "ill")
-    >>> print(mine_negative_rules(table, min_expectation=0.75))
+    >>> print(mine_negative_rules(table, min_expectation=0.75, control="none"))
     1 negative rule, from 6 tuples and 3 tests.
       sex=M => not a  (expectation 0.802, 4 tuples)
     """
@@ -147,6 +153,28 @@ def mine_negative_rules(
     }
     units = scale.units_of(conditions.attribute, found.conditions)
     return _told(data, conditions, found, units, rate=1 - expects, control=control, options=options)
+
+
+def mine_by_options(
+    data: Microdata,
+    options: Mapping[str, Any],
+    *,
+    threads: int | None = None,
+    watch: Watch | None = None,
+) -> RuleSet:
+    """Return the rules that `mine_negative_rules` finds, with its options as the registry names them.
+
+    Parameters
+    ----------
+    data
+        The tuples.
+    options
+        Options by name; those that are not about mining are passed over.
+    threads, watch
+        As there.
+    """
+    chosen = {keyword: options[name] for name, keyword in KEYWORDS.items() if name in options}
+    return mine_negative_rules(data, **chosen, threads=threads, watch=watch)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Which of many rules to believe: the control of false discoveries.
 
-An expectation of 0.9 says that chance alone shows no such value in one case of ten. Among thousands
-of conjunctions that makes hundreds of rules of nothing. So rules of several conditions go through the
-procedure of Benjamini and Hochberg: of m tests, those with the r smallest p-values are believed, r
-being the largest number whose r-th p-value is at most r / m times the rate.
+An expectation of 0.9 says that chance alone shows no such value in one case of ten. Among the many
+pairs of a condition and a value that makes rules of nothing, among thousands of conjunctions hundreds.
+So rules go through the procedure of Benjamini and Hochberg: of m tests, those with the r smallest
+p-values are believed, r being the largest number whose r-th p-value is at most r / m times the rate.
 
 The p-value of a rule is the probability of seeing the value so rarely among so many tuples: 1 -
 expectation where it is not seen at all, else the lower tail of the binomial distribution. All pairs
@@ -21,8 +21,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-CONTROLS = ("longer", "all", "none")
-"""Whether rules of two and more conditions, all rules, or none must pass."""
+CONTROLS = ("all", "longer", "none")
+"""Whether all rules, those of two and more conditions, or none must pass."""
 
 
 def log_p_value(share: float, count: Fraction, count_with: Fraction) -> float:

@@ -98,6 +98,22 @@ class RuleSet:
             told += f"; {self.left_out:,} left out as likely chance"
         return told + "."
 
+    def warnings(self, *, facts: bool = False) -> tuple[str, ...]:
+        """Return a warning where no rule was found, and so at best known facts are reckoned with."""
+        if self.findings:
+            return ()
+        chance = f"; {self.left_out:,} that may be chance were left out" if self.left_out else ""
+        known = (
+            "Only the known facts are reckoned with. If people know more, give more"
+            if facts
+            else "What people know all the same is not reckoned with. Give known"
+        )
+        control = ", or take those that may be chance (--control none)" if self.left_out else ""
+        return (
+            f"warning: no rule was found in the data{chance}. {known} facts (--rules), or ask "
+            f"for less (--min-exp){control}.",
+        )
+
     def __str__(self) -> str:
         needed = [finding for finding in self.findings if not finding.redundant]
         lines = [self.summary()]

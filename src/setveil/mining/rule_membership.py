@@ -2,10 +2,11 @@
 
 Li & Li (section IV-B) take the categories of a numeric attribute as fuzzy sets, so that values close
 by support a rule in part, but give no shape. Here it is a trapezoid: 1 from the smallest to the
-largest value of the category, falling to 0 at the middle of the neighbouring category of its level. A
-single value among single values stays crisp, for these are their own middle; and so does a
-category that is no interval of the numbers that occur. Membership is counted in whole hundredths,
-rounded down, so that sums are exact.
+largest value of the category, falling to 0 at the middle of the neighbouring category of its level.
+Between single numbers, the paper's own case (the ages beside 21), there is no middle: it falls to 0 at
+the number after the neighbour, and as far beyond it where there is none. So 20 and 22 belong to 21 by
+one half, and a neighbour that is far away by less. A category that is no interval of the numbers that
+occur stays crisp. Membership is counted in whole hundredths, rounded down, so that sums are exact.
 """
 
 from __future__ import annotations
@@ -80,6 +81,13 @@ def _belonging(
         low, high = ends[_at_level(tree, by_number[beside], int(tree.depth[node]))]
         middle = Fraction(numbers[by_number[low]] + numbers[by_number[high]]) / 2
         inner = Fraction(numbers[by_number[edge]])
+        if first == last and low == high:
+            after = beside + step
+            middle += (
+                Fraction(numbers[by_number[after]]) - middle
+                if 0 <= after < len(by_number)
+                else middle - inner
+            )
         reach = (middle - inner) * step
         while reach > 0 and 0 <= beside < len(by_number):
             away = (Fraction(numbers[by_number[beside]]) - inner) * step

@@ -35,7 +35,7 @@ def exact_share(name: str, value: object, *, below_one: bool = False) -> Fractio
     elif isinstance(value, (str, float)):
         text = str(value)
         whole, _, part = text.partition(".")
-        plain = text.isascii() and (whole + part).isdigit() and whole.isdigit() and len(text) <= 9
+        plain = text.isascii() and (whole + part).isdigit() and len(text) <= 9
         exact = Fraction(text) if plain and not text.endswith(".") else None
     inside = exact is not None and 0 < exact <= 1 and not (below_one and exact == 1)
     if exact is None or not inside or exact.denominator > 10**6:

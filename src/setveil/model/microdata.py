@@ -6,8 +6,8 @@ its sensitive value a number into `values`. Hierarchies are restricted to the va
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,8 @@ from .intervals import parse_number
 Ids = NDArray[np.int32]
 ROOT = "*"
 """The root above the values of a column without a hierarchy."""
+NO_VALUE = "(missing)"
+"""Stands for a cell without a value. As a sensitive value it is published, and counts as none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,47 @@ class Microdata:
     def count_by_value(self) -> NDArray[np.int64]:
         """How many tuples have each sensitive value."""
         return np.bincount(self.value_by_tuple, minlength=len(self.values)).astype(np.int64)
+
+    @cached_property
+    def no_value(self) -> int:
+        """The number of the sensitive value that stands for none; -1 where there is no such."""
+        return self.values.index(NO_VALUE) if NO_VALUE in self.values else -1
+
+    @cached_property
+    def has_value(self) -> NDArray[np.bool_]:
+        """Which tuples have a sensitive value: an empty cell tells nothing and hides nobody."""
+        held: NDArray[np.bool_] = self.value_by_tuple != self.no_value
+        return held
+
+    def subset(self, kept: NDArray[np.bool_]) -> Microdata:
+        """Return these tuples; hierarchies and values stay, also where nobody is left in them."""
+        return Microdata(
+            tuple(replace(each, leaf_by_tuple=each.leaf_by_tuple[kept]) for each in self.quasi),
+            self.sensitive,
+            self.values,
+            self.value_by_tuple[kept],
+            self.notices,
+        )
+
+    def without_unused(self) -> Microdata:
+        """Return the same tuples with hierarchies and values of what occurs in them alone."""
+        trees = {each.name: each.hierarchy for each in self.quasi}
+        coded = {
+            each.name: (each.hierarchy.labels[: each.hierarchy.n_leaves], each.leaf_by_tuple)
+            for each in self.quasi
+        }
+        coded[self.sensitive] = (self.values, self.value_by_tuple)
+        return Microdata.from_codes(
+            coded, self.sensitive, quasi=tuple(trees), hierarchies=trees, notices=self.notices
+        )
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield the cells of each tuple, the sensitive one last."""
+        columns = [
+            [each.hierarchy.labels[leaf] for leaf in each.leaf_by_tuple.tolist()] for each in self.quasi
+        ]
+        held = [self.values[value] for value in self.value_by_tuple.tolist()]
+        return zip(*columns, held, strict=True)
 
     @cached_property
     def leaves(self) -> Ids:

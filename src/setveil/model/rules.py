@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
+from ..errors import DataError, Problem, UsageError
 from .intervals import parse_interval, parse_number
 from .microdata import Microdata, QuasiAttribute
 
@@ -53,25 +54,61 @@ def leaves_meeting(attribute: QuasiAttribute, label: str) -> NDArray[np.bool_]:
     return met
 
 
+def tuples_meeting(data: Microdata, rule: NegativeRule) -> NDArray[np.bool_]:
+    """Return which tuples meet all conditions of a rule."""
+    by_name = {attribute.name: attribute for attribute in data.quasi}
+    met = np.ones(len(data), dtype=np.bool_)
+    for name, label in rule.conditions:
+        if name not in by_name:
+            raise UsageError(
+                f"a rule names the column {name[:40]!r}, which is not quasi-identifying.",
+                f"Quasi-identifying: {', '.join(other[:40] for other in by_name)}.",
+            )
+        met &= leaves_meeting(by_name[name], label)[by_name[name].leaf_by_tuple]
+    return met
+
+
 def impossible_values(data: Microdata, rules: tuple[NegativeRule, ...]) -> NDArray[np.bool_]:
     """Return which sensitive values (columns) the rules rule out for each tuple (lines)."""
-    by_name = {attribute.name: attribute for attribute in data.quasi}
     number_of_value = {value: number for number, value in enumerate(data.values)}
     impossible = np.zeros((len(data), len(data.values)), dtype=np.bool_)
     for rule in rules:
-        if rule.value not in number_of_value:
-            continue
-        meets = np.ones(len(data), dtype=np.bool_)
-        for name, label in rule.conditions:
-            if name not in by_name:
-                raise UsageError(
-                    f"a rule names the column {name[:40]!r}, which is not quasi-identifying.",
-                    f"Quasi-identifying: {', '.join(other[:40] for other in by_name)}.",
-                )
-            attribute = by_name[name]
-            meets &= leaves_meeting(attribute, label)[attribute.leaf_by_tuple]
-        impossible[meets, number_of_value[rule.value]] = True
+        if rule.value in number_of_value:
+            impossible[tuples_meeting(data, rule), number_of_value[rule.value]] = True
     return impossible
+
+
+def check_facts(data: Microdata, facts: Iterable[NegativeRule], min_confidence: Fraction) -> None:
+    """Raise `DataError` for facts that the data contradict: published, they would be false.
+
+    Parameters
+    ----------
+    data
+        The tuples.
+    facts
+        What is said to be known.
+    min_confidence
+        The share of those who meet a fact's conditions that must not have its value.
+    """
+    number_of_value = {value: number for number, value in enumerate(data.values)}
+    problems = []
+    for fact in facts:
+        met = tuples_meeting(data, fact)
+        has_it = met & (data.value_by_tuple == number_of_value.get(fact.value, -1))
+        people, against = int(met.sum()), int(has_it.sum())
+        if against > (1 - min_confidence) * people:
+            problems.append(
+                Problem(
+                    "facts-contradicted",
+                    f"the known fact {str(fact)[:160]!r} is not true of these data: {against:,} of "
+                    f"{people:,} records that meet its conditions have that value.",
+                    "Are its values mixed up, or columns or codes of the data? Correct the one or the "
+                    "other. To reckon with a fact that has exceptions, say for what share of people it "
+                    "must hold (--min-fact-conf).",
+                )
+            )
+    if problems:
+        raise DataError(problems)
 
 
 def binding_rules(data: Microdata, rules: Iterable[NegativeRule]) -> tuple[NegativeRule, ...]:

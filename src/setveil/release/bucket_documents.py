@@ -11,6 +11,7 @@ from datetime import datetime
 
 from .._version import __version__
 from ..model.guarantees import BucketGuarantee, LDiversity
+from ..model.microdata import NO_VALUE
 from .bucket_release import BucketRelease
 from .bucket_tables import bucket_name, count_name
 from .documents import (
@@ -34,6 +35,8 @@ def promised(guarantee: BucketGuarantee) -> list[str]:
     if isinstance(guarantee, LDiversity):
         return [
             f"In every bucket each sensitive value belongs to at most one record of {guarantee.l}.",
+            f"{NO_VALUE} is no value: of the records that have one, too, each value belongs to at most "
+            f"one of {guarantee.l}.",
             "Whoever knows everything about a person but the sensitive value finds the bucket, and "
             f"links the person to a value with a share of at most 1/{guarantee.l}, under the "
             "random-worlds assumption: every way to share a bucket's values out is taken as equally "
@@ -44,6 +47,7 @@ def promised(guarantee: BucketGuarantee) -> list[str]:
         f"{guarantee.l} sensitive values are possible, for whoever also knows the rules in rules.csv. "
         "A value is possible if the rules allow it and the other records of the bucket can share the "
         "other values among them.",
+        f"{NO_VALUE} is no value, and is not among the {guarantee.l}.",
         f"Whoever knows everything about a person but the sensitive value cannot narrow it down to "
         f"fewer than {guarantee.l} values by these rules. How likely each is, is not promised: under "
         "the random-worlds assumption every way to share the values out is equally likely.",
@@ -73,7 +77,18 @@ def not_promised(guarantee: BucketGuarantee) -> list[str]:
     ]
 
 
-def terms(guarantee: BucketGuarantee) -> dict[str, object]:
+def _of_those_left_out(release: BucketRelease) -> list[str]:
+    """Return the same words whether nobody or many were left out: a number would tell of them."""
+    if release.left_out is None:
+        return []
+    return [
+        "Nothing about people who are not in the table: records were left out if the rules left them "
+        "too few possible values, and it is not told whether there were any. Whoever knows that "
+        "somebody's record was left out may conclude from the rules which values it can have had."
+    ]
+
+
+def terms(guarantee: BucketGuarantee, *, left_out: bool = False) -> dict[str, object]:
     """Return the techniques and the privacy model in the terms of ISO/IEC 20889."""
     model = (
         f"L-diversity: l = {guarantee.l} for each bucket, every value at most 1/l of it."
@@ -87,6 +102,11 @@ def terms(guarantee: BucketGuarantee) -> dict[str, object]:
             "Permutation: inside a bucket it is not told which record has which sensitive value.",
             "Suppression at the level of attributes (masking): columns that were not declared are not "
             "published.",
+            *(
+                ["Suppression at the level of records: those with too few possible values, if any."]
+                if left_out
+                else []
+            ),
         ],
         "privacy_model": model,
         "truthfulness": "Data truthfulness at the record level is not kept across the two parts: each "
@@ -158,7 +178,7 @@ def certificate(
         "tool": {"name": "setveil", "version": __version__},
         "guarantee": release.guarantee.as_dict(),
         "promised": promised(release.guarantee),
-        "not_promised": not_promised(release.guarantee),
+        "not_promised": [*not_promised(release.guarantee), *_of_those_left_out(release)],
         "data": {
             "file": quasi,
             "sha256": file_hashes[quasi],
@@ -173,7 +193,7 @@ def certificate(
         "method": release.method,
         "recoding": "buckets",
         "loss": {},
-        "terms": terms(release.guarantee),
+        "terms": terms(release.guarantee, left_out=release.left_out is not None),
         "evidence": evidence(release.guarantee),
         "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
         "verify": "setveil audit <folder>",
@@ -219,10 +239,13 @@ def private_account(
 
 
 def private_buckets(release: BucketRelease) -> dict[str, object]:
-    """Return what the release hides: the sensitive value of every row of its first table."""
+    """Return what the release hides: the value of every row of its first table, and rows left out."""
     tables = release.tables
-    return {
+    document: dict[str, object] = {
         "personal_data": PERSONAL,
         "column": release.data.sensitive,
         "value_of_row": [release.data.values[value] for value in tables.value_of_row.tolist()],
     }
+    if release.left_out is not None:
+        document["left_out"] = [list(row) for row in release.left_out]
+    return document

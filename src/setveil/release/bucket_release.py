@@ -25,7 +25,8 @@ class BucketRelease:
     """The result of anonymizing a table with a sensitive column; ``print`` it for a summary.
 
     `rules` is the background knowledge that the promise reckons with; it is published with the tables.
-    `seeded` marks a run whose randomness was given from outside: it must not be published.
+    `seeded` marks a run whose randomness was given from outside: it must not be published. `left_out`
+    are the cells of tuples that are not published, the sensitive one last; None where all are.
     """
 
     data: Microdata
@@ -39,10 +40,11 @@ class BucketRelease:
     notices: tuple[str, ...] = ()
     seeded: bool = False
     seal: Seal | None = None
+    left_out: tuple[tuple[str, ...], ...] | None = None
 
     @property
     def records(self) -> int:
-        """How many tuples are published: all of them."""
+        """How many tuples are published."""
         return len(self.data)
 
     @cached_property
@@ -62,7 +64,11 @@ class BucketRelease:
                 + (f" ({chosen})" if chosen else "")
                 + (", seeded: not for release" if self.seeded else ""),
             ),
-            ("records", f"{self.records:,}, every value published as it is"),
+            (
+                "records",
+                f"{self.records:,}, every value published as it is"
+                + (f"; {len(self.left_out):,} left out" if self.left_out else ""),
+            ),
             ("hidden", f"whose {self.data.sensitive} is whose inside a bucket"),
             (
                 "buckets",

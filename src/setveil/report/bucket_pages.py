@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..model.microdata import NO_VALUE
 from ..model.rules import NegativeRule
 from ..release.bucket_release import BucketRelease
 from ..release.bucket_tables import BucketTables
@@ -137,7 +138,7 @@ def _head(certificate: Certificate, tables: BucketTables) -> Html:
         tile(f"{len(tables.bucket_of_row):,}", "records"),
         tile(f"{len(sizes):,}", "bucket" if len(sizes) == 1 else "buckets"),
         tile(f"{int(sizes.min())}", "records in the smallest"),
-        tile(f"{len(np.unique(tables.value_of_count)):,}", "sensitive values"),
+        tile(f"{len(set(tables.data.values) - {NO_VALUE}):,}", "sensitive values"),
     ]
     return element(
         "header",
@@ -227,7 +228,7 @@ def values(tables: BucketTables) -> Html:
     return section(
         "values",
         "The sensitive values",
-        element("p", "Every value is published as often as it occurs."),
+        element("p", "Every value is published as often as these records have it."),
         table(("value", "#records", ""), rows, caption="Sensitive values, the most frequent first"),
     )
 

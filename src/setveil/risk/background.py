@@ -32,7 +32,7 @@ class BackgroundAttack:
         The number of possible values asked for.
     tuples_by_possible
         How many tuples have 0, 1, 2, ... possible values. None at all means that the rules contradict
-        the bucket.
+        the bucket, or leave no value but the one that stands for none.
     by_elimination
         How many tuples have fewer than l values in their bucket that no rule rules out: what is seen
         without thinking of the others in the bucket.
@@ -119,6 +119,7 @@ def takeable_counts(classes: TupleClasses, bucketing: Bucketing) -> NDArray[np.i
     first = np.cumsum(width) - width
     place = np.arange(width.sum()) + np.repeat(start[bucket_of_pair] - first, width)
     can = ~classes.impossible_by_set[np.repeat(set_of_pair, width), value_of_held[place]]
+    can &= value_of_held[place] != classes.no_value
     if not len(pairs):
         return np.empty(0, dtype=np.int64)
     found: NDArray[np.int64] = np.add.reduceat(can.astype(np.int64), first)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.guarantees import BucketGuarantee
+from ..model.microdata import NO_VALUE
 from .background import BackgroundAttack
 from .definetti import DeFinettiAttack
 
@@ -63,7 +64,8 @@ class TableRisk:
         contradicted = sum(found.tuples_by_possible[:1])
         if contradicted:
             told = _share(contradicted, found.tuples)
-            lines.append(f"    {told} have none: the rules contradict their buckets")
+            none = f"the rules contradict their buckets, or leave no value but {NO_VALUE}"
+            lines.append(f"    {told} have none: {none}")
         if self.learning is not None:
             lines += [
                 "  whoever learns from all buckets (deFinetti):",

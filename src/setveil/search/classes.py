@@ -36,12 +36,15 @@ class TupleClasses:
         The sensitive value of a class, and the number of its set of impossible values.
     impossible_by_set
         Which values (columns) each set (lines) holds.
+    no_value
+        The number of the value that stands for none; -1 where there is no such.
     """
 
     class_by_tuple: Ids
     value_by_class: Ids
     set_by_class: Ids
     impossible_by_set: Flags
+    no_value: int = -1
 
     def __len__(self) -> int:
         return len(self.value_by_class)
@@ -69,6 +72,7 @@ def classify(data: Microdata, rules: Iterable[NegativeRule]) -> TupleClasses:
         (found // max(1, len(first))).astype(np.int32),
         (found % max(1, len(first))).astype(np.int32),
         impossible[first],
+        data.no_value,
     )
 
 

@@ -8,13 +8,17 @@ interchangeable tuples, so that a bucket's cost does not grow with its size (`ke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels._calls import plain
 from ..kernels.assignments import count_valid, find_valid
+from ..model.microdata import Microdata
+from ..model.rules import NegativeRule
 from ..release.bucketing import Bucketing
-from .classes import TupleClasses
+from .classes import TupleClasses, classify
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -48,6 +52,8 @@ def valid_pairs(held: NDArray[np.int64], allowed: Flags) -> Flags | None:
 def possible_counts(classes: TupleClasses, bucketing: Bucketing) -> Ids:
     """Return how many values are possible for each tuple; 0 where its bucket has no assignment.
 
+    What stands for no value counts as none.
+
     Parameters
     ----------
     classes
@@ -67,5 +73,23 @@ def possible_counts(classes: TupleClasses, bucketing: Bucketing) -> Ids:
         plain(classes.value_by_class[member], np.int32),
         plain(counts, np.int64),
         plain(classes.impossible_by_set, np.bool_),
+        classes.no_value,
     )
     return possible[place_by_tuple]
+
+
+def possible_together(data: Microdata, rules: Sequence[NegativeRule]) -> Ids:
+    """Return how many values are possible for each tuple where all share one bucket.
+
+    Tuples without a value are left aside for the others, whom they hide from nobody.
+    """
+    counts = _together(classify(data, rules))
+    if not data.has_value.all():
+        alone = _together(classify(data.subset(data.has_value), rules))
+        counts[data.has_value] = np.minimum(counts[data.has_value], alone)
+    return counts
+
+
+def _together(classes: TupleClasses) -> Ids:
+    n_tuples = len(classes.class_by_tuple)
+    return possible_counts(classes, Bucketing(np.zeros(n_tuples, dtype=np.int32)))

@@ -68,6 +68,16 @@ def test_a_rule_that_leaves_nobody_for_a_value_breaks_everything_in_the_bucket()
     assert (finding.fewest_possible, finding.violations) == (0, 5)
 
 
+def test_an_empty_cell_is_none_of_the_l() -> None:
+    """Beside an empty cell flu is the only diagnosis that anybody there can have."""
+    told = [(0, "(missing)", 1), (0, "flu", 1), (1, "(missing)", 1), (1, "flu", 1), (1, "gout", 1)]
+    for guarantee, broken in ((LDiversity(2), 1), (MatchingDiversity(2), 2)):
+        finding = audit_buckets(tables(sensitive=told), guarantee)
+        assert (finding.holds, finding.violations, finding.fewest_possible) == (False, broken, 1)
+    # Of two rows in the first bucket one has a value: flu has all of it.
+    assert audit_buckets(tables(sensitive=told), LDiversity(2)).worst_share == 1
+
+
 def test_exactly_one_in_l_is_allowed() -> None:
     half = tables(sensitive=[(0, "flu", 1), (0, "gout", 1), (1, "a", 1), (1, "b", 1), (1, "c", 1)])
     assert audit_buckets(half, LDiversity(2)).holds

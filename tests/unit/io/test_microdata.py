@@ -170,7 +170,11 @@ def test_missing_as_a_value_of_its_own(table: Any) -> None:
     )
     assert rows(data)[1:] == [("(missing)", "(missing)", "gout"), ("Oslo", "5", "(missing)")]
     assert data.quasi[0].hierarchy.path("(missing)") == ("(missing)", "ALL")
-    assert "a sensitive value like any other" in " ".join(data.notices)
+    assert "which is no value: it hides nobody" in " ".join(data.notices)
+    written = read_microdata(
+        table("town,ill\nRome,flu\nRome,(missing)\n"), quasi=["town"], sensitive="ill"
+    )
+    assert "1 cells of column 'ill' have no value" in " ".join(written.notices)
     taken = table("town,ill\n(missing),flu\n,gout\n")
     with pytest.raises(DataError) as error:
         read_microdata(taken, quasi=["town"], sensitive="ill", missing_cells="category")

@@ -13,6 +13,7 @@ from setveil.methods.anatomy import anonymize
 from setveil.model.guarantees import LDiversity
 from setveil.model.microdata import Microdata
 from setveil.progress import Watch
+from tests.oracle.buckets import is_share_diverse
 
 
 def table(values: list[str]) -> Microdata:
@@ -91,6 +92,33 @@ def test_leftover_goes_to_a_bucket_without_its_value() -> None:
             tuple(sorted(data.values[data.value_by_tuple[p]] for b in found for p in b if len(b) == 3))
         )
     assert seen == {("a", "b", "c")}
+
+
+def test_tuples_without_a_value_are_spread_and_hide_nobody() -> None:
+    values = list("abc") * 10 + ["(missing)"] * 10
+    found = buckets(table(values), 3, Random(1))
+    assert len(found) == 10
+    assert all(sorted(values[place] for place in bucket) == ["(missing)", *"abc"] for bucket in found)
+    # Beside two others an empty cell leaves no more than these two.
+    with pytest.raises(Infeasible, match=r"in 2 of 4 tuples that have one, more than one in 3"):
+        buckets(table([*"aabb", "(missing)"]), 3)
+    with pytest.raises(Infeasible, match=r"no value in 3 of 6 tuples, more than one in 3"):
+        buckets(table([*"abc", *["(missing)"] * 3]), 3)
+
+
+@pytest.mark.parametrize(("l", "groups"), [(2, 7), (3, 8), (4, 6), (5, 9)])
+def test_buckets_are_joined_where_they_have_no_room_for_tuples_without_a_value(
+    l: int,  # noqa: E741
+    groups: int,
+) -> None:
+    """As many as there can be: one to l - 1 tuples that have a value."""
+    letters = "abcdefgh"[:l] * groups
+    values = [*letters, *["(missing)"] * (len(letters) // (l - 1))]
+    found = buckets(table(values), l, Random(l))
+    for bucket in found:
+        assert is_share_diverse([values[place] for place in bucket], l)
+    one_less = buckets(table(values[: len(letters) + groups]), l, Random(l))
+    assert len(one_less) == groups
 
 
 def test_numbers_of_buckets_follow_their_content() -> None:

@@ -102,10 +102,18 @@ def test_too_few_values_are_refused_with_their_number() -> None:
     people = [("F", "a"), ("F", "b"), ("M", "b"), ("M", "c"), ("M", "b")]
     with pytest.raises(Infeasible, match=r"2 of 5 tuples have fewer than l=3.*some only 2.*l to 2"):
         run(table(people), 3, never("F c"))
-    with pytest.raises(Infeasible, match=r"1 of 3 .* some only 1.*Give fewer rules\."):
+    with pytest.raises(Infeasible, match=r"1 of 3 .* some only 1.*'of=F => not b' \(1 of them\)"):
         run(table([("F", "a"), ("M", "a"), ("M", "b")]), 2, never("F b"))
     with pytest.raises(Infeasible, match=r"Lower l to 2, or give more diverse data\."):
         run(table([("F", "a"), ("M", "a"), ("M", "b")]), 3, ())
+
+
+def test_who_could_have_nothing_but_an_empty_cell_is_told_of_as_such() -> None:
+    people = [("F", "a"), ("F", "b"), ("M", "(missing)")]
+    with pytest.raises(Infeasible, match=r"1 of 3 .* some none, .*'of=M => not a' \(1 of them\)"):
+        run(table(people), 2, never("M a", "M b"))
+    with pytest.raises(Infeasible, match=r"2 of 2 tuples .* some none, .*more diverse data"):
+        run(table([("F", "(missing)"), ("M", "(missing)")]), 2, ())
 
 
 def test_rules_that_contradict_the_data_are_refused() -> None:

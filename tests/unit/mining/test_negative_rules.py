@@ -65,9 +65,8 @@ def test_a_value_at_the_boundary_of_its_expectation() -> None:
     """Half of all have it: 1 - (1/2)^2 is exactly 3/4, which is enough."""
     columns = {"a": ["x", "x", "y", "y"], "s": ["p", "p", "q", "q"]}
     data = Microdata.from_columns(columns, "s")
-    assert len(mine_negative_rules(data, min_expectation=Fraction(3, 4))) == 2
-    assert len(mine_negative_rules(data, min_expectation="0.750001")) == 0
-    assert len(mine_negative_rules(data, min_expectation=0.75)) == 2
+    for expects, found in ((Fraction(3, 4), 2), ("0.750001", 0), (0.75, 2), (".75", 2)):
+        assert len(mine_negative_rules(data, min_expectation=expects, control="none")) == found
 
 
 def test_a_confidence_at_its_boundary() -> None:
@@ -113,6 +112,23 @@ def test_wrong_options(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as error:
         mine_negative_rules(people(), **options)
     assert error.value.problems[0].remedy
+
+
+def test_options_of_the_registry_are_those_of_the_miner() -> None:
+    from inspect import signature
+
+    from setveil.registry import MINING_OPTIONS, method
+
+    keywords = signature(mine_negative_rules).parameters
+    assert {option.name for option in MINING_OPTIONS} == set(negative_rules.KEYWORDS)
+    for option in MINING_OPTIONS:
+        default = keywords[negative_rules.KEYWORDS[option.name]].default
+        assert str(option.default).removesuffix(".0") == str(default)
+    assert set(MINING_OPTIONS) <= set(method("injector").options)
+    options = {"min_exp": "0.5", "control": "none", "suppress_infeasible": True}
+    assert negative_rules.mine_by_options(people(), options) == mine_negative_rules(
+        people(), min_expectation="0.5", control="none"
+    )
 
 
 def test_no_tuples() -> None:

@@ -30,7 +30,23 @@ def test_a_trapezoid_to_the_middle_of_the_neighbours() -> None:
     inside = dict.fromkeys(("20", "25", "30", "35"), 100)
     assert shares(AGES, "[20, 40)") == {**inside, "10": 20, "15": 60, "40": 60, "45": 20}
     assert shares(AGES, "[0, 20)") == {**dict.fromkeys(("0", "5", "10", "15"), 100), "20": 60, "25": 20}
-    assert shares(AGES, "25") == {"25": 100}
+    assert shares(AGES, "25") == {"20": 50, "25": 100, "30": 50}
+
+
+def flat(*numbers: int) -> QuasiAttribute:
+    return attribute(Hierarchy.from_paths([(str(number), "ALL") for number in numbers]))
+
+
+def test_a_single_number_is_softened_by_its_neighbours() -> None:
+    """Section IV-B: age 21 beside ages close by; what is far away hardly counts."""
+    ages = flat(*range(18, 31))
+    assert shares(ages, "21") == {"20": 50, "21": 100, "22": 50}
+    assert fuzzy_belonging(ages)[ages.hierarchy.node_of_label["21"]].label == "[20, 22]"
+    # The last number has nothing after it, so membership falls as far again.
+    assert shares(ages, "29") == {"28": 50, "29": 100, "30": 50}
+    assert shares(ages, "30") == {"29": 50, "30": 100}
+    assert shares(flat(21, 59, 60), "21") == {"21": 100, "59": 2}
+    assert shares(flat(18, 21, 30), "21") == {"18": 50, "21": 100, "30": 50}
 
 
 def test_who_is_bound_is_told_as_an_interval() -> None:
@@ -41,7 +57,7 @@ def test_who_is_bound_is_told_as_an_interval() -> None:
         assert met.tolist() == one.bound.tolist(), one.label
         assert set(range(tree.first_leaf[node], tree.end_leaf[node])) <= set(one.bound.tolist())
     assert found[tree.node_of_label["[20, 40)"]].label == "[15, 40]"
-    assert found[tree.node_of_label["25"]].label == "25"
+    assert found[tree.node_of_label["25"]].label == "[20, 30]"
 
 
 def test_the_interval_is_spelled_as_no_label_is() -> None:
@@ -77,7 +93,7 @@ def test_branches_of_different_depth() -> None:
         ("7", "high", "ALL"),
     ]
     found = attribute(Hierarchy.from_paths(paths))
-    # 5 stands alone at the level of low and high; the middle of a single value is the value.
+    # 5 stands alone at the level of low and high; beside a category the middle of 5 is 5.
     assert shares(found, "low") == {"1": 100, "2": 100}
     # From 5 the middle of high is 8, of low 1.5.
     assert shares(found, "5") == {"5": 100, "7": 33, "2": 14}
