@@ -104,6 +104,7 @@ def compare(
         next(job for job in jobs if job not in able).check(without_hierarchy=True)
     prepared = able[0].prepare(transactions, hierarchy)
     rows: list[Compared] = []
+    notices = list(prepared.notices)
     for number, job in enumerate(jobs):
         if job not in able:
             rows.append(Compared(job.record.key, REFUSED, 0.0, "it needs a hierarchy"))
@@ -114,7 +115,9 @@ def compare(
         own.tick("starting")
         _warm_up(job.record, guarantee)
         bound = replace(prepared, job=replace(job, options=job.check()))
-        rows.append(_row(bound, own, names))
+        row, told = _row(bound, own, names)
+        rows.append(row)
+        notices += [f"{row.method}: {notice}" for notice in told]
     return Comparison(
         guarantee=str(guarantee),
         cost=cost,
@@ -122,7 +125,7 @@ def compare(
         items=prepared.hierarchy.n_leaves,
         rows=tuple(sorted(rows, key=_rank)),
         weighted=bool(weights),
-        notices=prepared.notices,
+        notices=tuple(notices),
         domain=domain,
     )
 
@@ -199,7 +202,10 @@ def _warm_up(record: MethodRecord, guarantee: Guarantee) -> None:
         audit(Job(weak, record.key, time_limit=5.0).prepare(data, tree).run())
 
 
-def _row(prepared: Prepared, watch: Watch, measures: Sequence[str]) -> Compared:
+def _row(prepared: Prepared, watch: Watch, measures: Sequence[str]) -> tuple[Compared, tuple[str, ...]]:
+    """Return the row of a method, and what became of its proof where that is to be told."""
+    from .methods.proof import FAILED, ROUNDED
+
     key = prepared.job.record.key
     peak = Peak()
     started = time.monotonic()
@@ -211,11 +217,11 @@ def _row(prepared: Prepared, watch: Watch, measures: Sequence[str]) -> Compared:
             seconds = time.monotonic() - started
     except (Infeasible, ResourceLimit, MemoryError) as error:
         seconds = time.monotonic() - started
-        return Compared(key, *_ended(error, seconds), memory=peak.added)
+        return Compared(key, *_ended(error, seconds), memory=peak.added), ()
     watch.tick("audit")
     verdict = audit(release, threads=prepared.job.threads)
     pair = BeforeAfter(release.recoding, prepared.rows)
-    return Compared(
+    row = Compared(
         key,
         DONE if release.complete else CUT,
         seconds,
@@ -229,6 +235,7 @@ def _row(prepared: Prepared, watch: Watch, measures: Sequence[str]) -> Compared:
         holds=verdict.holds,
         useless=release.useless,
     )
+    return row, tuple(notice for notice in (FAILED, ROUNDED) if notice in release.notices)
 
 
 def _ended(error: Exception, seconds: float) -> tuple[str, float, str]:

@@ -18,10 +18,10 @@ import highspy
 import numpy as np
 import pytest
 
-from setveil import sweep
+from setveil import compare, sweep
 from setveil.api import anonymize
 from setveil.engines.local import LocalEngine
-from setveil.errors import Cancelled
+from setveil.errors import Cancelled, Infeasible, ResourceLimit
 from setveil.methods import auto, optimal, trim
 from setveil.methods.outcome import Outcome
 from setveil.methods.proof import FAILED
@@ -240,6 +240,30 @@ def test_a_sweep_has_all_its_points(fault: str, monkeypatch: pytest.MonkeyPatch)
         assert plan.at < 100
 
 
+@pytest.mark.parametrize("stays", [False, True], ids=["once", "from then on"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_without_a_heuristic_there_are_the_topmost_labels(
+    fault: str, stays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With absences nothing is held at first: the root is taken where it will do, or nothing can be."""
+    for seed in range(6):
+        given, engine, cost = world(seed)
+        promise = KmAnonymity(2, 2, negative=True)
+        best = least_cost(given, engine.hierarchy, cost, promise, suppressing=False)
+        topmost = dict.fromkeys(engine.hierarchy.labels[: engine.hierarchy.n_leaves], "the root")
+        for _ in plans(fault, stays=stays, monkeypatch=monkeypatch):
+            try:
+                outcome = optimal.anonymize(engine, promise, cost=cost, watch=Watch())
+            except (Infeasible, ResourceLimit):
+                assert best is None or not is_valid(topmost, given, promise)
+                continue
+            objective = outcome.objective
+            assert best is not None and objective is not None and objective.bound is not None
+            assert is_valid(as_published(outcome.recoding), given, promise)
+            assert objective.bound <= best <= objective.cost
+            assert objective.proven or FAILED in outcome.notices
+
+
 def test_a_release_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
     given, _, _ = world(SEEDS[0])
     monkeypatch.setattr(solver.highspy, "Highs", lying(Plan("solve error", 1, stays=True)))
@@ -248,6 +272,9 @@ def test_a_release_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert FAILED in release.notices
     assert "cut short" not in str(release)
     assert release.objective is not None and release.objective.certified
+    found = compare(given.transactions, PROMISE, hierarchy=given.hierarchy, methods=["trim"])
+    assert f"trim: {FAILED}" in found.notices
+    assert not found.rows[0].cut
 
 
 def test_a_consistent_lie_is_seen_where_something_better_is_held(

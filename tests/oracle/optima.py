@@ -33,7 +33,8 @@ def cost_of(published: Published, tree: Hierarchy, cost: Cost, world: World) -> 
 
 def is_valid(published: Published, world: World, promise: KmAnonymity) -> bool:
     """Tell whether what is published keeps the promise."""
-    return is_km(generalize(world.rows, published), promise.k, promise.m)
+    rows = generalize(world.rows, published)
+    return is_km(rows, promise.k, promise.m, negative=promise.negative)
 
 
 def least_cost(

@@ -10,12 +10,14 @@ found as they are needed:
    publish, lift them (`search.lifting`), add the clauses that the solution breaks most; until the
    bound stands still. The bound is recomputed in integers.
 3. `Search.settle`: the same with the integer program, until its cut publishes nothing rare. Its exact
-   cost then equals the bound, which here is the solver's, to less than one unit of cost. Programs are
-   dear, so `Search.look_ahead` adds clauses that only the next solution would break.
+   cost then equals the bound, which here is the solver's, to less than one unit of cost, until
+   `search.branching` has shown it in integers. Programs are dear, so `Search.look_ahead` adds clauses
+   that only the next solution would break.
 
 At any time there is a lower bound on the loss, and from the seed on a valid cut; a time limit returns
-both. Clauses are kept with the support and size of their sets (`ClausePool`): one holds for every
-larger k and m, so that a sweep is nearly free after its first point.
+both, and so does trouble in the solver. Clauses are kept with the support and size of their sets
+(`ClausePool`): one holds for every larger k and m, so that a sweep is nearly free after its first
+point.
 
 Negative knowledge and l^m-diversity are not monotone; their clauses are weaker and stay exact.
 """

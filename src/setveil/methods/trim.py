@@ -17,7 +17,7 @@ most as frequent as v_1 .. v_j. The clauses are found as they are needed:
    (`search.suppression`), which gives incumbents. The bound is recomputed in integers.
 3. `Search.step`: the same with the integer program, solved roughly at first, since early solutions only
    serve to find clauses. When an exactly solved one publishes nothing rare it is optimal; its bound is
-   the solver's, to less than one unit of cost.
+   the solver's, to less than one unit of cost, until `search.branching` has shown it in integers.
 """
 
 from __future__ import annotations

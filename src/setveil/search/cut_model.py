@@ -9,6 +9,7 @@ Costs are integers. Three things are made of the solver's floats:
 - An LP bound is recomputed from the rounded duals in integers, from the costs as they are: any
   non-negative duals give a valid bound, whatever the solver's tolerances and whatever it was told.
 - The bound of the integer program is the solver's own, and it is solved to an absolute gap below one.
+  `search.branching` shows in integers what it claims.
 - Costs whose sum a float cannot hold to the unit are rounded for the solver: it is told
   r_u = floor(c_u / s), with s a power of two. A bound B on these is a bound s * B on the costs as they
   are, for z_u >= 0 and c_u >= s * r_u, where c_u < 0 too. It is short of the optimum by less than s for
