@@ -52,6 +52,11 @@ BENCHMARKS = (
     Benchmark(
         "hiding", "hiding", "emerging patterns hidden: Adult, Mushroom, sets of items, a million rows"
     ),
+    Benchmark(
+        "guard",
+        "hiding:guarded",
+        "sets below the minimum support, looked after by hide-patterns and not",
+    ),
     Benchmark("ml2", "ml2", "what mining loses by aa and vpa, as tables and a picture"),
     Benchmark(
         "injector", "injector", "injector and anatomy on Adult: attacks, seconds, errors, growth"

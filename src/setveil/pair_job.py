@@ -25,6 +25,9 @@ FLAT = (
     "nothing stands between values and their root, so a value is published as it is or as {root!r}: a "
     "hierarchy would keep more."
 )
+UNGUARDED = (
+    "sets below the minimum support are too many to be looked after: they may differ more than before."
+)
 MOST_THREADS = 4096
 ENDED = "the time limit ended the search: the promise is kept, at a larger loss than need be."
 
@@ -90,7 +93,12 @@ def hide_patterns(
         figures=outcome.figures,
         seconds=round(time.monotonic() - started, 6),
         complete=outcome.complete,
-        notices=(*pair.notices, *_told_of_flat(pair), *(() if outcome.complete else (ENDED,))),
+        notices=(
+            *pair.notices,
+            *_told_of_flat(pair),
+            *((UNGUARDED,) if "rarer sets" in outcome.figures else ()),
+            *(() if outcome.complete else (ENDED,)),
+        ),
         seal=seal_of_pair(pair),
     )
 

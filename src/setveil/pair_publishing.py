@@ -137,7 +137,7 @@ def publish_pair(
         private = private_pair_report(release, told, finding=verdict, notices=notices, scores=scores)
         staging.write_private(REPORT, private)
         late = staging.commit(placed)
-        return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
+        return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late), scores)
 
 
 def audit_unwritten(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .audit.buckets import BucketFinding
     from .audit.pair_finding import PairFinding
     from .audit.verdict import Verdict
+    from .measure.pair_scores import PairScores
     from .report.figure import Figure
     from .report.frontier import Sweep
     from .risk.curve import RiskCurve
@@ -47,6 +48,8 @@ class Publication:
     verdict: Verdict | BucketFinding | PairFinding
     layout: Layout
     notices: tuple[str, ...] = ()
+    scores: PairScores | None = None
+    """Of two data sets what hiding their patterns cost; for the holder of the data alone."""
 
     def __str__(self) -> str:
         return f"{self.path} (private documents: {self.private})\n{self.verdict}"

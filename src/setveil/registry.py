@@ -469,6 +469,13 @@ PAIR_METHODS: tuple[MethodRecord, ...] = (
                 "seed", int, 0, "where the chance of annealing starts", least=0, goes_with=_ANNEALED
             ),
             Option("multilevel", bool, False, "sets of categories count as frequent sets too"),
+            Option(
+                "guard",
+                bool,
+                None,
+                "of good steps those that leave fewest sets of values in one data set alone, down to "
+                "half the minimum support; where not given in the grouped search alone",
+            ),
         ),
     ),
 )

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from setveil.io.ownership import is_private_twin, is_release
+from setveil.measure import pair_scores
 
 from .cli import Ran, Shell
 
@@ -442,3 +443,46 @@ def test_the_same_data_in_another_order_give_the_same_public_bytes(shell: Shell)
     assert people(shell, "-o", "again").code == 0
     for name in FILES:
         assert Path("out", name).read_bytes() == Path("again", name).read_bytes(), name
+
+
+def test_rarer_patterns_are_told_to_the_holder_alone(shell: Shell) -> None:
+    write_people()
+    words = ("--min-support", "40%", "--force")
+    plain = people(shell, *words, "--no-guard", "--json").json
+    told = plain["half_support"]
+    assert told["min_support"] == "1/5"
+    assert told["kind"] == "all"
+    assert told["before"]["patterns"] > 0
+    assert set(told["after"]) == {"patterns", "jumping", "largest_growth"}
+    assert shell("measure", "out", "--json").json["half_support"] == told
+    text = shell("measure", "out").out
+    assert f"rarer patterns before\t{told['before']['patterns']}\t" in text
+    assert f"of them jumping, after\t{told['after']['jumping']}\t" in text
+    screen = people(shell, *words).out
+    assert "rarer    from half the minimum support on" in screen
+    assert "Patterns from half the minimum support on" in Path("out.private/report.html").read_text()
+    for name in FILES:
+        public = Path("out", name).read_text()
+        assert "half the minimum support" not in public
+        assert "rarer patterns" not in public
+
+
+def test_nothing_is_rarer_than_one_record(shell: Shell) -> None:
+    write_people(n=20)
+    ran = people(shell, "--min-support", "1", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["half_support"] is None
+    assert "rarer" not in shell("measure", "out").out
+    assert 'id="rarer"' not in Path("out.private/report.html").read_text()
+
+
+def test_too_many_rarer_sets_are_left_out_and_it_is_said(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_scores, "FEW_RARER_SETS", 1)
+    write_people()
+    ran = people(shell)
+    assert "rarer    not counted: too many sets have half the minimum support" in ran.out
+    assert shell("measure", "out", "--json").json["half_support"]["after"] is None
+    assert "rarer patterns after\tnot counted\ttoo many sets" in shell("measure", "out").out
+    assert "Not counted: too many sets" in Path("out.private/report.html").read_text()

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 from setveil.errors import Infeasible, TimeLimit
+from setveil.measure import pair_scores
 from setveil.measure.pair_distortion import frequent_distortion
+from setveil.measure.pair_scores import measure_pair
 from setveil.methods import pattern_mining
 from setveil.methods.hide_patterns import SEARCHES, anonymize
+from setveil.methods.pattern_steps import TRIED, ByCare, ByGain, Guarded, Round, scored
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.hierarchy import Hierarchy
@@ -293,3 +296,132 @@ def changes(
         else:
             fall += old - new
     return fewer, fall
+
+
+def half_of(support: Fraction | int) -> Fraction | int | None:
+    if isinstance(support, int):
+        return None if support == 1 else -(-support // 2)
+    return support / 2
+
+
+def counted(
+    pair: PatternPair, nodes: tuple[np.ndarray, ...], promise: HiddenPatterns
+) -> tuple[int, int, Fraction | None]:
+    """Patterns, jumping ones and the largest finite growth, by trying every set."""
+    data = labelled(pair, nodes)
+    found = patterns_of(pair, nodes, promise)
+    growths = [
+        Fraction(left.count * len(data[2 - left.side]), left.elsewhere * len(data[left.side - 1]))
+        for left in found
+        if left.elsewhere
+    ]
+    return len(found), len(found) - len(growths), max(growths, default=None)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_rarer_patterns_are_counted_before_and_after(seed: int) -> None:
+    random = Random(f"rarer {seed}")
+    pair, promise = random_pair(random), random_promise(random)
+    try:
+        outcome = anonymize(pair, promise, search=random.choice(SEARCHES))
+    except Infeasible:
+        return
+    scores = measure_pair(pair, outcome.recoding, promise, frequent_support=0.4)
+    half = half_of(promise.min_support)
+    if half is None:
+        assert scores.rarer is None
+        return
+    assert scores.rarer is not None
+    assert (scores.rarer.support, scores.rarer.kind) == (half, "all")
+    rarer = HiddenPatterns(promise.growth, half, promise.every_level)
+    before = tuple(rows.leaves for rows in pair.sides)
+    for nodes, found in (
+        (before, scores.rarer.before),
+        (outcome.recoding.node_by_entry, scores.rarer.after),
+    ):
+        assert found is not None
+        assert (found.patterns, found.jumping, found.largest) == counted(pair, nodes, rarer)
+
+
+def jumping_below(work: PatternWork, promise: HiddenPatterns) -> int:
+    """How many sets of one side alone have half the minimum support, and not all of it.
+
+    At every level those aside that hold a value and what is above it, which say nothing more.
+    """
+    half = half_of(promise.min_support)
+    if half is None:
+        return 0
+    pair, nodes = work.state.pair, work.state.recoding().node_by_entry
+    found = patterns_of(pair, nodes, HiddenPatterns(promise.growth, half, promise.every_level))
+    least = work.miner.least.tolist()
+    above = {label: set(pair.hierarchy.path(label)[1:]) for label in pair.hierarchy.labels}
+    return sum(
+        not left.elsewhere
+        and left.count < least[left.side - 1]
+        and not (promise.every_level and any(above[one] & set(left.labels) for one in left.labels))
+        for left in found
+    )
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_guard_takes_the_step_that_leaves_fewest_jumping_sets(seed: int) -> None:
+    """Of the best steps; every one is made, and all sets are counted anew in plain Python."""
+    random = Random(f"guard {seed}")
+    pair, promise = random_pair(random), random_promise(random)
+    options = {"frequent_support": 0.3, "multilevel": False, "watch": Watch(), "threads": 1}
+    work = PatternWork(pair, promise, guard=True, **options)  # type: ignore[arg-type]
+    ranking = random.choice((ByGain(0.4, 0.8), ByCare(0.2)))
+    patterns = work.begin()
+    for _ in range(4):
+        if not len(patterns):
+            return
+        side = int(patterns.side[0])
+        moves = find_moves(work.state, patterns.pattern(0), side, every_level=work.every_level)
+        if not len(moves):
+            return
+        given = Round(patterns, moves, scored(work, moves, patterns))
+        best = ranking.several(work, given, TRIED).tolist()
+        assert best[0] == ranking(work, given)
+        saved = work.state.saved
+        left = []
+        for which in best:
+            make(work, moves, which)
+            left.append(jumping_below(work, promise))
+            assert work.jumping_below() == left[-1]
+            work.state.go_back(saved)
+        assert Guarded(ranking)(work, given) == best[left.index(min(left))]
+        assert work.state.saved[0][0] is saved[0][0]
+        make(work, moves, random.choice(best))
+        patterns = work.after_a_move(patterns)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("seed", range(40))
+def test_no_pattern_is_left_by_a_guarded_search(seed: int, search: str) -> None:
+    random = Random(f"guarded {seed} {search}")
+    pair, promise = random_pair(random), random_promise(random)
+    watch = Watch(time_limit=random.choice((None, None, 0.0)))
+    try:
+        outcome = anonymize(pair, promise, search=search, guard=True, restarts=2, watch=watch)
+    except (Infeasible, TimeLimit):
+        top = tuple(pair.hierarchy.root[rows.leaves] for rows in pair.sides)
+        assert patterns_of(pair, top, promise)
+        return
+    assert patterns_of(pair, outcome.recoding.node_by_entry, promise) == []
+
+
+def test_of_too_many_rarer_patterns_closed_ones_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pair_scores, "FEW_RARER_SETS", 20)
+    columns = "abcdef"
+    sides = [
+        Transactions.from_rows([[f"{name}={name}{value}" for name in columns] for value in values])
+        for values in ((1, 1, 1, 2), (2, 2, 2, 2))
+    ]
+    pair = PatternPair.of_tables(sides[0], sides[1], tuple(columns), {})
+    promise = HiddenPatterns(2, Fraction(3, 4))
+    outcome = anonymize(pair, promise, guard=False)
+    rarer = measure_pair(pair, outcome.recoding, promise, frequent_support=0.9).rarer
+    assert rarer is not None
+    assert rarer.kind == "closed"
+    # All six columns of the three: they stand for the 63 sets of them.
+    assert (rarer.before.patterns, rarer.before.jumping) == (2, 1)  # type: ignore[union-attr]

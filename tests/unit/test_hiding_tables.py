@@ -29,6 +29,7 @@ from benchmarks.hiding_tables import (
 from benchmarks.pattern_pairs import MUSHROOM, adult, digest, drawn_again, hidden, made_by_hand, tiny
 
 from setveil.io.pattern_data import read_classes
+from setveil.pair_publishing import scores_of
 from tests.shared_data import shared_data
 
 SOME = [Cell("Adult", "greedy", "0.4", "0.8"), Cell("Adult", "annealed", "0", "1")]
@@ -207,6 +208,20 @@ def test_the_first_rows_of_the_paper() -> None:
     release = hidden(pair, growth=5, search="greedy")
     assert release.figures["patterns before"] == 177
     assert release.complete
+
+
+def test_rarer_sets_of_adult_without_and_with_the_guard() -> None:
+    """From 5 % on, where 10 % is promised: hiding makes sets jump that did not, unless guarded."""
+    shared_data("adult.csv.gz")
+    pair = adult()
+    for guard, after in ((False, (295, 108)), (True, (177, 0))):
+        rarer = scores_of(hidden(pair, growth=5, search="greedy", guard=guard)).rarer
+        assert rarer is not None
+        assert rarer.before is not None
+        assert rarer.after is not None
+        assert (rarer.before.patterns, rarer.before.jumping) == (447, 0)
+        assert rarer.before.told_largest == "85.04"
+        assert (rarer.after.patterns, rarer.after.jumping) == after
 
 
 def test_a_pair_drawn_again_has_the_columns_of_the_first() -> None:

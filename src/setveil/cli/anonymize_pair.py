@@ -244,6 +244,8 @@ def _summary(release: PairRelease, publication: Publication) -> str:
     if verdict.patterns_every_level and not release.guarantee.every_level:
         audited += f"; read at every level they hold {verdict.patterns_every_level:,} patterns"
     lines.append(f"  {'audit'.ljust(8)} {audited}")
+    if publication.scores is not None and (rarer := publication.scores.rarer) is not None:
+        lines.append(f"  {'rarer'.ljust(8)} {rarer.told}")
     named = ", ".join(_files(publication))
     lines.append(f"  {'release'.ljust(8)} {os.fspath(publication.path)} ({named})")
     lines.append(f"  {'private'.ljust(8)} {os.fspath(publication.private)} (personal data: keep it)")
@@ -251,6 +253,7 @@ def _summary(release: PairRelease, publication: Publication) -> str:
 
 
 def _plain(release: PairRelease, publication: Publication) -> dict[str, Any]:
+    rarer = None if publication.scores is None else publication.scores.rarer
     return {
         "method": release.method,
         "guarantee": release.guarantee.as_dict(),
@@ -262,6 +265,7 @@ def _plain(release: PairRelease, publication: Publication) -> dict[str, Any]:
         "verdict": publication.verdict.as_dict(),
         "options": dict(release.options),
         "figures": dict(release.figures),
+        "half_support": None if rarer is None else rarer.as_dict(),
         "notices": list(publication.notices),
         "format": publication.layout.format,
         "output": os.fspath(publication.path),

@@ -90,7 +90,7 @@ def measure_pair(target: str, given: Mapping[str, Any], flags: Sequence[Flag], t
             "where a value is also read as the categories above it",
         ),
     ]
-    screen.table("", ("measure", "value", "meaning"), [*scores.lines(), *after])
+    screen.table("", ("measure", "value", "meaning"), [*scores.lines(), *after, *scores.rarer_lines()])
     if scores.before is not None and len(scores.before):
         screen.echo()
         screen.table(

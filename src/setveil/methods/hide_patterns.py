@@ -33,10 +33,11 @@ from ..progress import Watch
 from ..search.pair_state import Saved
 from .pair_outcome import PairOutcome
 from .pattern_groups import give_back, hide_in_groups
-from .pattern_steps import ByCare, ByChance, ByGain, hide_one_by_one
+from .pattern_steps import ByCare, ByChance, ByGain, Guarded, Ranking, hide_one_by_one
 from .pattern_work import Loss, PatternWork
 
 SEARCHES = ("grouped", "greedy", "annealed")
+UNGUARDED = "too many to be looked after"
 CARE = 0.2
 """For the careful run of "grouped" a lost itemset weighs four times a distorted one."""
 
@@ -54,6 +55,7 @@ def anonymize(
     restarts: int = 5,
     seed: int = 0,
     multilevel: bool = False,
+    guard: bool | None = None,
     watch: Watch | None = None,
     threads: int | None = None,
 ) -> PairOutcome:
@@ -78,6 +80,9 @@ def anonymize(
         is kept), and where its chance starts.
     multilevel
         Keep the frequent itemsets of all levels of the hierarchy, not only of values.
+    guard
+        Look after what is too rare to be a pattern: of good moves those that leave fewest jumping sets
+        just below the minimum support, from half of it on. None: with "grouped" alone.
     watch
         Progress, deadline and cancelling.
     threads
@@ -94,11 +99,13 @@ def anonymize(
         )
     if search not in SEARCHES:
         raise UsageError(f"unknown search {search[:40]!r}.", f"Known: {', '.join(SEARCHES)}.")
+    own = search == "grouped"
     work = PatternWork(
         pair,
         guarantee,
         frequent_support=frequent_support,
         multilevel=multilevel,
+        guard=own if guard is None else guard,
         watch=watch or Watch(),
         threads=threads,
     )
@@ -108,12 +115,13 @@ def anonymize(
             # A text: the runs of two seeds have nothing in common.
             chance = Random(f"{seed}/{start}")
             chosen = ByChance(theta_p, theta_q, temperature, cooling, chance)
-            attempts.add(partial(hide_one_by_one, work, chosen))
+            attempts.add(partial(hide_one_by_one, work, Guarded(chosen)))
         return attempts.outcome()
-    own = search == "grouped"
-    attempts.add(partial(hide_one_by_one, work, ByGain(theta_p, theta_q)), give=own)
+    gainful: Ranking = ByGain(theta_p, theta_q)
+    # The first run of "grouped" is the paper's, guarded or not: quick, and nothing is worse than it.
+    attempts.add(partial(hide_one_by_one, work, gainful if own else Guarded(gainful)), give=own)
     if own:
-        attempts.add(partial(hide_one_by_one, work, ByCare(CARE)), give=True)
+        attempts.add(partial(hide_one_by_one, work, Guarded(ByCare(CARE))), give=True)
         attempts.add(partial(hide_in_groups, work), give=True)
     return attempts.outcome()
 
@@ -128,6 +136,7 @@ class _Attempts:
         self.best: tuple[Loss, int, Saved] | None = None
         self.complete = True
         self.given = 0
+        self.asked_to_guard = work.guard
 
     def add(self, run: Callable[[], int], *, give: bool = False) -> None:
         """Run a search, with what it raised in vain given back, and put the data back for the next.
@@ -164,6 +173,8 @@ class _Attempts:
             figures["jumping before"] = int((first.counts == 0).any(axis=1).sum())
             if self.work.miner.only_closed:
                 figures["patterns looked at"] = "small ones of the closed sets"
+            if len(first) and self.asked_to_guard and not self.work.guard:
+                figures["rarer sets"] = UNGUARDED
         figures |= {
             "frequent itemsets": len(self.work.frequent),
             "itemsets lost": loss[0],

@@ -57,15 +57,15 @@ def _merit(
     work: PatternWork, patterns: Patterns, cost_before: float, best: tuple[object, ...] | None
 ) -> tuple[object, ...] | None:
     """Return how a move that was just made looks, smaller is better; None where `best` beats it."""
-    lost, distance, cost = work.loss()
+    lost, distance = work.frequent.total(work.state)
     if best is not None and best[0] == 0 and (0, lost, distance) > best[:3]:
         return None
     gone = len(patterns) - len(work.after_a_move(patterns))
-    raised = cost - cost_before
+    jumping, raised = work.jumping_below(), work.cost() - cost_before
     if gone > 0:
-        return (0, lost, distance, raised / gone)
+        return (0, lost, distance, jumping, raised / gone)
     # Nothing gained yet: what matters is to go on, so the largest step that costs least.
-    return (1, lost, distance, -gone, -raised)
+    return (1, lost, distance, jumping, -gone, -raised)
 
 
 def _moves(work: PatternWork, patterns: Patterns) -> list[Move]:
@@ -175,7 +175,6 @@ def _given_in_part(work: PatternWork, leaf: int, node: int) -> bool:
 def _given(work: PatternWork, groups: Sequence[tuple[int, int, int]], sides: Sequence[Side]) -> bool:
     """Give groups back, each from a node to a lower one, if no pattern shows and nothing is lost."""
     before = work.state.saved
-    loss = work.loss()
     for side in sides:
         nodes = side.node_by_entry
         for leaf, node, lower in groups:
@@ -187,7 +186,11 @@ def _given(work: PatternWork, groups: Sequence[tuple[int, int, int]], sides: Seq
             side.go_back((nodes.astype(np.int32), None))
     good = False
     try:
-        good = work.is_clean and work.loss() < loss
+        if work.is_clean:
+            loss, reached = work.loss(), work.state.saved
+            work.state.go_back(before)
+            good = loss < work.loss()
+            work.state.go_back(reached)
     finally:
         if not good:
             work.state.go_back(before)

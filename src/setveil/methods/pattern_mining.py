@@ -9,12 +9,14 @@ counted again, until none of them is left.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from ..errors import ResourceLimit, TimeLimit
 from ..mining.emerging_search import Side, grown_sets, most_elsewhere
 from ..mining.frequent import MOST_SETS
-from ..mining.support import least_count
+from ..mining.support import half_support, least_count
 from ..model.guarantees import HiddenPatterns
 from ..progress import Watch
 from ..search.pair_state import Counts, Flags, Ids, PairState
@@ -22,6 +24,11 @@ from ..search.pattern_moves import Patterns
 
 FEW_SETS = 100_000
 """Where one side has more frequent sets than this, patterns are looked for among its closed sets."""
+MOST_GUARDED = 20_000
+"""The most sets of half the minimum support that are looked after, move by move."""
+
+ENDLESS = Fraction(1 << 62)
+"""More than any number of records: of this growth are jumping patterns alone."""
 
 
 class PatternMiner:
@@ -38,6 +45,12 @@ class PatternMiner:
         )
         self.only_closed = False
         """Whether there were too many sets to look at all of them."""
+        half = half_support(guarantee.min_support)
+        self.half = (
+            None
+            if half is None
+            else np.array([least_count(half, int(n)) for n in state.records], dtype=np.int64)
+        )
 
     def left(self, watch: Watch) -> Patterns:
         """Return all patterns or, of too many, some small ones: none only if there is none."""
@@ -81,7 +94,32 @@ class PatternMiner:
         except ResourceLimit:
             return self._shrunk(self._mined("closed", FEW_SETS, watch))
 
-    def _mined(self, kind: str, most_sets: int, watch: Watch, *, minimal: bool = False) -> Patterns:
+    def jumping_below(self, watch: Watch) -> int | None:
+        """Return how many sets of one side alone have half the minimum support, and not all of it.
+
+        None where there are too many sets: this is asked often.
+        """
+        if self.half is None:
+            return 0
+        try:
+            found = self._mined("all", MOST_GUARDED, watch, growth=ENDLESS, least=self.half)
+        except TimeLimit:
+            raise
+        except ResourceLimit:
+            return None
+        return int((found.counts.max(axis=1) < self.least[found.side]).sum())
+
+    def _mined(
+        self,
+        kind: str,
+        most_sets: int,
+        watch: Watch,
+        *,
+        minimal: bool = False,
+        growth: Fraction | None = None,
+        least: Counts | None = None,
+    ) -> Patterns:
+        least = self.least if least is None else least
         sides = [
             Side(side.indptr, side.items, side.weight_by_row, side.n_records)
             for side in self.state.published
@@ -93,8 +131,8 @@ class PatternMiner:
                 sides[up],
                 sides[1 - up],
                 len(parent),
-                growth=self.growth,
-                least=int(self.least[up]),
+                growth=self.growth if growth is None else growth,
+                least=int(least[up]),
                 minimal=minimal,
                 most_items=None,
                 watch=watch,

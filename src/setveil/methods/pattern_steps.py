@@ -8,6 +8,7 @@ draws one by its gain. A third way to choose is setveil's own: least distortion 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -24,10 +25,13 @@ FROZEN = 1e-9
 """So cold, chance is out of the question: for a cooling of 0."""
 MOST_WATCHED = 2_000
 """How many patterns at most a move is judged by; those that overlap most."""
+TRIED = 8
+"""How many of the best moves are tried out, where sets below the minimum support are looked after."""
 DIGITS = 12
 """Gains that are the same up to so many digits are the same."""
 
 Reals = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,18 @@ class Round:
 
 
 Choice = Callable[[PatternWork, Round], int]
+
+
+class Ranking(ABC):
+    """A way to choose: the best move, or the best few of them."""
+
+    @abstractmethod
+    def several(self, work: PatternWork, given: Round, number: int) -> Places:
+        """Return up to so many moves, the one to be taken first."""
+
+    def __call__(self, work: PatternWork, given: Round) -> int:
+        """Return the move to be taken."""
+        return int(self.several(work, given, 1)[0])
 
 
 def hide_one_by_one(work: PatternWork, choose: Choice) -> int:
@@ -71,20 +87,20 @@ def hide_one_by_one(work: PatternWork, choose: Choice) -> int:
 
 
 @dataclass(frozen=True)
-class ByGain:
+class ByGain(Ranking):
     """Greedy: the largest utility gain; of several the one that raises least."""
 
     theta_p: float
     theta_q: float
 
-    def __call__(self, work: PatternWork, given: Round) -> int:
-        """Return the best move."""
+    def several(self, work: PatternWork, given: Round, number: int) -> Places:
+        """Return the best moves, the very best first."""
         tier, gain = utility_gain(work, given.patterns, given.scores, self.theta_p, self.theta_q)
-        return _first(-tier, -gain.round(DIGITS), raised_by(work, given.moves))
+        return _first(number, -tier, -gain.round(DIGITS), raised_by(work, given.moves))
 
 
 @dataclass
-class ByChance:
+class ByChance(Ranking):
     """Annealed: drawn with weights exp(gain / temperature), which cools from round to round.
 
     An infinite gain has all the weight: the draw is among the moves that end most jumping patterns.
@@ -96,30 +112,62 @@ class ByChance:
     cooling: float
     random: Random
 
-    def __call__(self, work: PatternWork, given: Round) -> int:
-        """Return a move, drawn."""
+    def several(self, work: PatternWork, given: Round, number: int) -> Places:
+        """Return moves, each drawn; one of large gain can be drawn more than once."""
         tier, gain = utility_gain(work, given.patterns, given.scores, self.theta_p, self.theta_q)
         best = np.flatnonzero(tier == tier.max())
         heat = max(self.temperature, FROZEN)
         ends = np.cumsum(np.exp((gain[best] - gain[best].max()) / heat))
-        place = int(np.searchsorted(ends, self.random.random() * ends[-1], side="right"))
+        chances = [self.random.random() * ends[-1] for _ in range(number)]
+        places = np.searchsorted(ends, chances, side="right")
         if self.temperature > COLDEST:
             self.temperature *= self.cooling
-        return int(best[min(place, len(best) - 1)])
+        drawn: Places = best[np.minimum(places, len(best) - 1)]
+        return drawn
 
 
 @dataclass(frozen=True)
-class ByCare:
+class ByCare(Ranking):
     """The least distortion; then most jumping patterns fewer, the largest fall, the least raised."""
 
     theta_q: float
 
-    def __call__(self, work: PatternWork, given: Round) -> int:
-        """Return the best move."""
+    def several(self, work: PatternWork, given: Round, number: int) -> Places:
+        """Return the best moves, the very best first."""
         scores = given.scores
         lost = distortion(scores, work.frequent, self.theta_q).round(DIGITS)
         raised = raised_by(work, given.moves)
-        return _first(lost, -scores.jumping, -scores.finite.round(DIGITS), raised)
+        return _first(number, lost, -scores.jumping, -scores.finite.round(DIGITS), raised)
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """Of the best moves the one that leaves fewest jumping sets just below the minimum support.
+
+    Each is made, mined and undone: scores tell nothing of the sets that are no patterns.
+    """
+
+    ranking: Ranking
+
+    def __call__(self, work: PatternWork, given: Round) -> int:
+        """Return the move; of several that leave as few the one that is better otherwise."""
+        if not work.guard:
+            return self.ranking(work, given)
+        saved = work.state.saved
+        best: tuple[int, int] | None = None
+        for which in dict.fromkeys(self.ranking.several(work, given, TRIED).tolist()):
+            work.watch.check_deadline()
+            try:
+                work.apply(as_move(work, given.moves, which))
+                left = work.jumping_below()
+            finally:
+                work.state.go_back(saved)
+            if best is None or left < best[0]:
+                best = left, which
+            if not left:
+                break
+        assert best is not None
+        return best[1]
 
 
 def overlapping(patterns: Patterns) -> NDArray[np.int64]:
@@ -199,6 +247,7 @@ def as_move(work: PatternWork, moves: Moves, which: int) -> Move:
     return Move(moves.side, targets, moves.holders, members, own, moves.values)
 
 
-def _first(*keys: NDArray[np.int64] | Reals) -> int:
-    """Return the place of the smallest, by the first key, then the next; the earliest of several."""
-    return int(np.lexsort(keys[::-1])[0])
+def _first(number: int, *keys: NDArray[np.int64] | Reals) -> Places:
+    """Return the places of the smallest, by the first key, then the next; of equals the earliest."""
+    order: Places = np.lexsort(keys[::-1])[:number]
+    return order

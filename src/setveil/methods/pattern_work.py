@@ -30,9 +30,13 @@ LEAST_PATIENCE = 1.0
 MOST_ITEMSETS = 50_000
 """How many frequent itemsets can be looked after."""
 
-Loss = tuple[int, Fraction, float]
-"""Frequent itemsets lost, the distance of the others, and the mean share of each value's tree that it
-now stands for; smaller is better, in this order."""
+UNKNOWN = 1 << 40
+"""How many jumping sets there are taken to be where they are too many to be counted."""
+
+Loss = tuple[int, Fraction, int, float]
+"""Frequent itemsets lost, the distance of the others, where that is guarded the jumping sets just below
+the minimum support, and the mean share of each value's tree that it now stands for; smaller is better,
+in this order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +64,12 @@ class PatternWork:
         *,
         frequent_support: float,
         multilevel: bool,
+        guard: bool = False,
         watch: Watch,
         threads: int | None,
     ) -> None:
         self.guarantee = guarantee
+        self.guard = guard
         self.watch = watch
         self.quiet = Watch(stop=watch.stop)
         """For work that must end once begun: it can be cancelled, and knows no deadline."""
@@ -92,6 +98,7 @@ class PatternWork:
         if self.first is None:
             self.watch.tick("looking for patterns", None)
             self.first = self.miner.left(self.watch)
+            self.guard = self.guard and self.miner.jumping_below(self.watch) is not None
         return self.first
 
     def after_a_move(self, before: Patterns) -> Patterns:
@@ -142,7 +149,14 @@ class PatternWork:
     def loss(self) -> Loss:
         """Return what would be lost if this were published."""
         lost, distance = self.frequent.total(self.state)
-        return lost, distance, self.cost()
+        return lost, distance, self.jumping_below(), self.cost()
+
+    def jumping_below(self) -> int:
+        """Return how many jumping sets are just below the minimum support; 0 if nothing is guarded."""
+        if not self.guard:
+            return 0
+        found = self.miner.jumping_below(self.quiet)
+        return UNKNOWN if found is None else found
 
     def cost(self) -> float:
         """Return the mean share of its tree that a value stands for; 0 for a value as it was."""

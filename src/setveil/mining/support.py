@@ -23,6 +23,17 @@ def least_count(support: Fraction | int, n_records: int) -> int:
     return max(1, -(-support.numerator * n_records // support.denominator))
 
 
+def half_support(support: Fraction | int) -> Fraction | int | None:
+    """Return half a threshold, a count rounded up; None where nothing is below it.
+
+    >>> half_support(Fraction(1, 10)), half_support(5), half_support(1)
+    (Fraction(1, 20), 3, None)
+    """
+    if isinstance(support, int):
+        return (support + 1) // 2 if support > 1 else None
+    return support / 2
+
+
 def read_support(text: str) -> Fraction | int:
     """Return the share or the count that a text names.
 

@@ -142,8 +142,8 @@ def not_promised(guarantee: Guarantee, unprotected: Sequence[str] = ()) -> list[
     return [
         *sentences,
         "Nothing against linking several releases of the same or overlapping people.",
-        "Nothing against reasoning about the method: a label was generalized or left out because "
-        "it had to be.",
+        "Nothing against reasoning about the method: which labels were generalized or left out follows "
+        "from the originals, and may tell something of them.",
         "Nothing about membership: that a person is in the data may be learnt.",
     ]
 

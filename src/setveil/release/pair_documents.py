@@ -81,7 +81,10 @@ def not_promised(guarantee: HiddenPatterns, *, classes: bool = False) -> list[st
         *sentences,
         "Nothing against someone who knows original records, or how values were spread in them.",
         "Nothing against linking several releases of the same or overlapping people.",
-        "Nothing against reasoning about the method: a value was raised because it had to be.",
+        "Nothing about what raising values did to sets below the minimum support: it may have made "
+        "them differ more.",
+        "Nothing against reasoning about the method: which values were raised follows from the "
+        "originals, and may tell something of them.",
         "Nothing about membership: that a person is in the data, and in which data set, may be learnt.",
     ]
 

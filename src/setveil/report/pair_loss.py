@@ -216,6 +216,41 @@ def raised_part(scores: PairScores, *, columns: bool) -> Html:
     )
 
 
+def rarer_part(scores: PairScores) -> Html:
+    """Return what became of sets that are too rare to be patterns, or nothing where none is."""
+    found = scores.rarer
+    if found is None:
+        return Html("")
+    title = "Rarer sets"
+    if found.before is None or found.after is None:
+        return section("rarer", title, element("p", f"{found.told[:1].upper()}{found.told[1:]}."))
+    support = (
+        f"{found.support:,} records"
+        if isinstance(found.support, int)
+        else f"{found.support} of the records"
+    )
+    kind = "Closed sets" if found.kind == "closed" else "Sets"
+    rows: list[tuple[Content, ...]] = [
+        (when, f"{one.patterns:,}", f"{one.jumping:,}", one.told_largest)
+        for when, one in (("before", found.before), ("after", found.after))
+    ]
+    return section(
+        "rarer",
+        title,
+        element(
+            "p",
+            f"{kind} of values with a growth of {scores.guarantee.growth} or more, counted from half "
+            f"the minimum support on ({support}). Nothing is promised of those below the minimum "
+            "support: hiding moves supports, and can make such a difference larger than it was.",
+        ),
+        table(
+            ("when", "#patterns", "#in one data set alone", "#largest finite growth"),
+            rows,
+            caption="Patterns from half the minimum support on",
+        ),
+    )
+
+
 def frequent_part(scores: PairScores) -> Html:
     """Return what became of the frequent sets of values."""
     title, found = "Frequent sets of values", scores.frequent

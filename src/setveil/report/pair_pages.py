@@ -15,7 +15,7 @@ from ..release.pair_release import PairRelease
 from ..release.pair_tables import PairTables
 from .html import Content, Html, element, join, label, listed, page, section, table, terms_and_meanings
 from .outline import ABOVE, MOST_LINES, PUBLISHED, outline
-from .pair_loss import frequent_part, patterns_part, raised_part
+from .pair_loss import frequent_part, patterns_part, raised_part, rarer_part
 from .sections import (
     Certificate,
     counted,
@@ -110,6 +110,7 @@ def private_pair_report(
             promises(certificate),
             patterns_part(scores, columns=release.pair.is_table),
             after(finding),
+            rarer_part(scores),
             raised_part(scores, columns=release.pair.is_table),
             frequent_part(scores),
             data_sets(certificate, release.published),

@@ -188,3 +188,20 @@ def test_a_page_may_say_other_things(tmp_path: Path) -> None:
     folder = write_tables(tmp_path / "out", guarantee=EVERY)
     rewrite(folder, "</body>", "<h2>The data</h2>\n<p>1,200 records.</p>\n</body>")
     audit_folder(folder)
+
+
+def test_certificates_with_the_sentence_of_before_hold(tmp_path: Path) -> None:
+    """What is said besides is free, as long as it names no number and no level."""
+    folder = write_tables(tmp_path / "out")
+    before = "Nothing against reasoning about the method: a value was raised because it had to be."
+
+    def put_back(plain: Plain) -> None:
+        (place,) = (n for n, line in enumerate(plain["not_promised"]) if "reasoning" in line)
+        plain["not_promised"][place] = before
+        plain["not_promised"] = [
+            line for line in plain["not_promised"] if "raising values did" not in line
+        ]
+
+    edit(folder, put_back)
+    assert before in json.loads((folder / "certificate.json").read_text())["not_promised"]
+    assert audit_folder(folder).holds

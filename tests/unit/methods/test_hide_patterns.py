@@ -10,6 +10,7 @@ import pytest
 
 from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, UsageError
 from setveil.measure.pair_distortion import frequent_distortion
+from setveil.measure.pair_scores import measure_pair
 from setveil.methods import pattern_groups, pattern_mining, pattern_steps, pattern_work
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_work import PatternWork
@@ -17,9 +18,11 @@ from setveil.model.guarantees import HiddenPatterns
 from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
+from setveil.pair_job import hide_patterns
 from setveil.progress import Watch
 from setveil.search.move_scoring import Scores
 from setveil.search.pattern_moves import find_moves
+from tests.oracle.pair_patterns import frequent, is_pattern
 
 DRINKS = Hierarchy.from_parents(
     {"ale": "beer", "stout": "beer", "tea": "hot", "mate": "hot", "beer": "drink", "hot": "drink",
@@ -328,3 +331,109 @@ def test_annealing_cools_and_the_best_run_is_kept() -> None:
     rounds = pattern_steps.hide_one_by_one(work, chance)
     assert rounds >= 1
     assert chance.temperature == pytest.approx(10 * 0.4 ** min(rounds, 8))
+
+
+def tilted(seed: int) -> PatternPair:
+    """Three columns that tell the sides apart, so that hiding one set moves others."""
+    random = Random(seed)
+    trees = {
+        name: Hierarchy.from_parents(
+            {f"{name}{n}": "up" for n in (1, 2)} | {f"{name}3": "*", "up": "*", "*": None}
+        )
+        for name in "abc"
+    }
+    sides = [
+        Transactions.from_rows(
+            [
+                [f"{name}={name}{random.choices((1, 2, 3), weights)[0]}" for name in "abc"]
+                for _ in range(60)
+            ]
+        )
+        for weights in ((6, 2, 2), (1, 3, 6))
+    ]
+    return PatternPair.of_tables(sides[0], sides[1], "abc", trees)
+
+
+def test_rarer_sets_are_guarded_in_grouped_alone_where_nothing_is_said() -> None:
+    """The paper's searches are as the paper prints them."""
+    pair, promise = tilted(5), HiddenPatterns(3, Fraction(1, 5))
+
+    def found(search: str, **options: bool) -> list[list[int]]:
+        nodes = anonymize(pair, promise, search=search, **options).recoding.node_by_entry
+        return [side.tolist() for side in nodes]
+
+    for search in SEARCHES:
+        plain, guarded = found(search, guard=False), found(search, guard=True)
+        assert plain != guarded, search
+        assert found(search) == (guarded if search == "grouped" else plain)
+
+
+def jumping_after(pair: PatternPair, promise: HiddenPatterns, **options: object) -> int:
+    outcome = anonymize(pair, promise, **options)  # type: ignore[arg-type]
+    rarer = measure_pair(pair, outcome.recoding, promise, frequent_support=0.4).rarer
+    assert rarer is not None
+    assert rarer.after is not None
+    return rarer.after.jumping
+
+
+@pytest.mark.parametrize("search", ["greedy", "grouped"])
+def test_a_guarded_search_leaves_fewer_jumping_sets(search: str) -> None:
+    promise = HiddenPatterns(3, Fraction(1, 5))
+    pairs = [tilted(seed) for seed in range(12)]
+    left = {
+        guard: sum(jumping_after(pair, promise, search=search, guard=guard) for pair in pairs)
+        for guard in (False, True)
+    }
+    assert left[True] < left[False] / 2, left
+
+
+def test_too_many_rarer_sets_are_not_guarded_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern_mining, "MOST_GUARDED", 1)
+    pair, promise = tilted(5), HiddenPatterns(3, Fraction(1, 5))
+    outcome = anonymize(pair, promise, guard=True)
+    assert outcome.figures["rarer sets"] == "too many to be looked after"
+    assert any("too many to be looked after" in line for line in hide_patterns(pair, promise).notices)
+    plain = anonymize(pair, promise, guard=False)
+    assert "rarer sets" not in plain.figures
+    for one, other in zip(outcome.recoding.node_by_entry, plain.recoding.node_by_entry, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_more_is_raised_than_need_be() -> None:
+    """The guide's table: two cells raised would do, one would not; the searches raise more."""
+    rows = [
+        [["BA", "executive"], ["MSE", "manager"], ["MSE", "manager"], ["MSE", "manager"]],
+        [["BA", "manager"], ["MSE", "manager"], ["HS", "repair"], ["BA", "manager"], ["BA", "manager"]],
+    ]
+    above = {"BA": ("degree", "any"), "MSE": ("degree", "any"), "HS": ("any",)}
+
+    def hides(*raised: tuple[int, int, int, str]) -> bool:
+        data = [[list(row) for row in side] for side in rows]
+        for side, record, column, label in raised:
+            data[side][record][column] = label
+        published = ([frozenset(row) for row in data[0]], [frozenset(row) for row in data[1]])
+        found = frequent(published, Fraction(1, 2))
+        return not any(is_pattern(published, left, Fraction(3)) for left in found)
+
+    assert not any(
+        hides((side, record, column, label))
+        for side in (0, 1)
+        for record, row in enumerate(rows[side])
+        for column, value in enumerate(row)
+        for label in above.get(value, ("*",))
+    )
+    assert hides((0, 1, 0, "degree"), (1, 0, 0, "degree"))
+    tree = {"BA": "degree", "MSE": "degree", "HS": "any", "degree": "any", "any": None}
+    sides = [
+        Transactions.from_rows([[f"education={one}", f"job={two}"] for one, two in side])
+        for side in rows
+    ]
+    trees = {"education": Hierarchy.from_parents(tree)}
+    pair = PatternPair.of_tables(sides[0], sides[1], ("education", "job"), trees)
+    for search in SEARCHES:
+        outcome = anonymize(pair, HiddenPatterns(3, Fraction(1, 2)), search=search)
+        raised = sum(
+            int((nodes != side.leaves).sum())
+            for nodes, side in zip(outcome.recoding.node_by_entry, pair.sides, strict=True)
+        )
+        assert raised > 2, search

@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from setveil.model.guarantees import HiddenPatterns
+from setveil.model.guarantees import HiddenPatterns, KmAnonymity, LDiversity
 from setveil.model.layout import Layout
 from setveil.model.pattern_pair import PatternPair
+from setveil.release import bucket_documents, documents
 from setveil.release.apply import canonical_order
 from setveil.release.pair_documents import (
     certificate,
@@ -140,6 +141,18 @@ def test_what_is_not_promised_follows_from_the_promise() -> None:
     assert "values read at every level, finds no" in promised(strict)[1]
     assert "class" in " ".join(not_promised(plain, classes=True))
     assert "class" not in " ".join(not_promised(plain))
+
+
+def test_no_certificate_says_that_a_value_had_to_be_raised() -> None:
+    """Searches raise more than need be, and nothing proves the opposite."""
+    said = [
+        *not_promised(HiddenPatterns(5)),
+        *documents.not_promised(KmAnonymity(2, 2)),
+        *bucket_documents.not_promised(LDiversity(2)),
+    ]
+    assert sum("reasoning about the method" in sentence for sentence in said) == 3
+    assert not any("had to be" in sentence for sentence in said)
+    assert any("sets below the minimum support" in sentence for sentence in said)
 
 
 def test_private_recoding_holds_the_original_of_every_row() -> None:
