@@ -6,7 +6,7 @@
     ├── UsageError            2   wrong parameters or options
     ├── DataError             3   bad data
     │   └── HierarchyError    3   bad hierarchy
-    ├── Infeasible            4   no solution exists for these parameters
+    ├── Infeasible            4   no solution exists for these parameters, or none of use
     ├── FileSystemError       5   permission, exists, missing, full
     ├── ResourceLimit         6   memory, size or work beyond the limit
     │   └── TimeLimit         6   the time limit passed and there is nothing valid to return
@@ -126,7 +126,7 @@ class HierarchyError(DataError):
 
 
 class Infeasible(SetveilError):
-    """No solution exists for these parameters."""
+    """No solution exists for these parameters, or none that is of use."""
 
     exit_code = 4
     default_code = "infeasible"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import DataError, Infeasible, ResourceLimit, UsageError
+from .io.column_look import told_of_identifiers
 from .model.costs import COST_NAMES, Cost, make_cost
 from .model.fit import UNKNOWN_POLICIES, fit_hierarchy
 from .model.guarantees import (
@@ -142,9 +144,25 @@ class Job:
             cost=cost,
             transactions=transactions,
             unprotected=ordered.unprotected,
-            notices=(*transactions.notices, *notices, *more),
+            notices=(*transactions.notices, *_told_of_names(transactions), *notices, *more),
             started=started,
         )
+
+
+def _told_of_names(transactions: Transactions) -> tuple[str, ...]:
+    """Return a notice for each column of one value, protected or not, that can name people."""
+    layout = transactions.layout
+    if layout is None:
+        return ()
+    # The name of a column holds no '='.
+    values = Counter(label.partition("=")[0] for label in transactions.vocabulary.labels)
+    values_of_column = {
+        column.name: values[column.name] for column in layout.columns if column.role == "kept"
+    }
+    for place, name in enumerate(layout.unprotected):
+        values_of_column[name] = len({cells[place] for cells in transactions.unprotected or ()})
+    remedy = "leave it out (--keep and --keep-unprotected name what is published)"
+    return told_of_identifiers(values_of_column, len(transactions), remedy=remedy)
 
 
 @dataclass(frozen=True, eq=False)

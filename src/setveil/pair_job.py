@@ -7,11 +7,13 @@ import hmac
 import json
 import secrets
 import time
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from .errors import UsageError
+from .io.column_look import told_of_identifiers
 from .model.guarantees import HiddenPatterns
 from .model.pattern_pair import PatternPair
 from .progress import Watch
@@ -95,6 +97,7 @@ def hide_patterns(
         complete=outcome.complete,
         notices=(
             *pair.notices,
+            *_told_of_names(pair),
             *_told_of_flat(pair),
             *((UNGUARDED,) if "rarer sets" in outcome.figures else ()),
             *(() if outcome.complete else (ENDED,)),
@@ -112,6 +115,16 @@ def check_threads(threads: int | None) -> None:
             f"threads must be a whole number from 1 to {MOST_THREADS} (got {str(threads)[:40]!r}).",
             "Give for example 2, or leave it out.",
         )
+
+
+def _told_of_names(pair: PatternPair) -> tuple[str, ...]:
+    """Return a notice for each column of tables that can name people."""
+    used = np.unique(np.concatenate([side.leaves for side in pair.sides]))
+    # The name of a column holds no '='.
+    values = Counter(pair.hierarchy.labels[leaf].partition("=")[0] for leaf in used.tolist())
+    values_of_column = {name: values[name] for name in pair.columns}
+    remedy = "leave it out (--attributes names the others)"
+    return told_of_identifiers(values_of_column, sum(pair.records), remedy=remedy)
 
 
 def _told_of_flat(pair: PatternPair) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from .publishing import (
     check_environment,
     judged,
     refuse_labels,
+    refuse_useless,
     told_of_formulas,
 )
 from .registry import method
@@ -57,6 +58,7 @@ def publish_pair(
     force: bool = False,
     format: str | None = None,
     csv_safe: bool = False,
+    allow_useless: bool = False,
     placed: Callable[[Path], object] | None = None,
     watch: Watch | None = None,
 ) -> Publication:
@@ -66,7 +68,7 @@ def publish_pair(
     ----------
     release
         What `setveil.anonymize` returned for two data sets.
-    path, force, placed
+    path, force, allow_useless, placed
         As in `setveil.publish`.
     format
         Of sets one of the formats of `model.layout`, by default the one the first data set came in;
@@ -94,6 +96,7 @@ def publish_pair(
     watch = watch or Watch()
     check_environment()
     _refuse_learned(release)
+    refuse_useless(release, allowed=allow_useless)
     paths = published_paths(release)
     refuse_labels([*paths, _names(release)])
     layout, told_of_format = _layout(release, format, csv_safe=csv_safe)

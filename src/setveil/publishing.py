@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import DataError, HierarchyError, InternalError, UsageError
+from .errors import DataError, HierarchyError, Infeasible, InternalError, UsageError
 from .model.guarantees import (
     BucketGuarantee,
     Coherence,
@@ -62,6 +62,7 @@ def publish(
     force: bool = False,
     format: str | None = None,
     csv_safe: bool = False,
+    allow_useless: bool = False,
     placed: Callable[[Path], object] | None = None,
 ) -> Publication:
     """Write a release, audit the written bytes, and put it into place in one step.
@@ -80,6 +81,8 @@ def publish(
     csv_safe
         Write no CSV data file with labels that a spreadsheet would run as formulas: JSON lines
         instead, or an error where the format is given.
+    allow_useless
+        Publish a release too of which most records say nothing; else it is refused.
     placed
         Called with the folder as soon as it is there to stay: an interrupt after that comes too late.
     """
@@ -87,12 +90,26 @@ def publish(
         from .table_publishing import publish_table
 
         return publish_table(
-            release, path, force=force, format=format, csv_safe=csv_safe, placed=placed
+            release,
+            path,
+            force=force,
+            format=format,
+            csv_safe=csv_safe,
+            allow_useless=allow_useless,
+            placed=placed,
         )
     if isinstance(release, PairRelease):
         from .pair_publishing import publish_pair
 
-        return publish_pair(release, path, force=force, format=format, csv_safe=csv_safe, placed=placed)
+        return publish_pair(
+            release,
+            path,
+            force=force,
+            format=format,
+            csv_safe=csv_safe,
+            allow_useless=allow_useless,
+            placed=placed,
+        )
     from .audit import audit_folder
     from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING, REPORT
     from .io.releases import Staging, check_destination, hierarchy_document, json_document
@@ -110,6 +127,7 @@ def publish(
     from .report.risk_part import curve_of_records
 
     check_environment()
+    refuse_useless(release, allowed=allow_useless)
     layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
     published = published_paths(release)
     refuse_labels(published)
@@ -346,6 +364,17 @@ def publishing_layout(
         )
     labelled = ", with labels column=value" if table else ""
     return fallback, (f"published as JSON lines{labelled}: {what}",)
+
+
+def refuse_useless(release: Release | BucketRelease | PairRelease, *, allowed: bool) -> None:
+    """Raise `Infeasible` where most records of a release say nothing, unless that is allowed."""
+    useless = None if allowed else release.useless
+    if useless is not None:
+        raise Infeasible(
+            useless,
+            "To publish it all the same: --publish-useless (allow_useless=True in Python).",
+            code="useless",
+        )
 
 
 def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:

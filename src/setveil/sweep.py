@@ -23,6 +23,7 @@ from .job import Job, Prepared
 from .model.guarantees import KmAnonymity
 from .model.hierarchy import Hierarchy
 from .progress import Watch
+from .release.usefulness import is_useless, records_with, tops
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED
 from .report.frontier import Sweep, SweepPoint
 
@@ -193,9 +194,10 @@ def _point(
         bound = prepared.cost.share(objective.bound, engine.item_counts())
     seconds = time.monotonic() - started
     pair = BeforeAfter(outcome.recoding, engine.rows())
-    nodes = pair.node_of_occurrence
+    rows, nodes = engine.rows(), pair.node_of_occurrence
     published = np.unique(nodes[nodes >= 0])
-    tree = prepared.hierarchy
+    at_top = tops(prepared.hierarchy)
+    telling = records_with(rows.indptr, (nodes >= 0) & ~at_top[nodes])
     point = SweepPoint(
         guarantee.k,
         guarantee.m,
@@ -206,7 +208,7 @@ def _point(
         seconds,
         Fraction(int((nodes < 0).sum()), max(len(nodes), 1)),
         DONE if outcome.complete else CUT,
-        bool((published >= tree.n_leaves).all() and (tree.parent[published] < 0).all()),
+        is_useless(telling, int(np.count_nonzero(np.diff(rows.indptr)))),
         objective is None or objective.certified,
     )
     return point, outcome.notices

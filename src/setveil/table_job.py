@@ -20,6 +20,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from .errors import UsageError
+from .io.column_look import told_of_identifiers
 from .model.guarantees import BucketGuarantee, MatchingDiversity
 from .model.microdata import Microdata
 from .model.rules import NegativeRule, binding_rules, check_facts
@@ -170,6 +171,8 @@ def anonymize_table(
     if not len(data):
         raise UsageError("the table has no rows.", "Give some.", code="no-records")
     start = reckon(data, guarantee, rules=rules, options=checked, watch=watch)
+    values = {attribute.name: attribute.hierarchy.n_leaves for attribute in data.quasi}
+    identifiers = told_of_identifiers(values, len(data), remedy="leave it out of --quasi")
     own: dict[str, object] = {}
     figures: dict[str, int | float | str] = {}
     if start.mined is not None:
@@ -187,7 +190,7 @@ def anonymize_table(
         seconds=round(time.monotonic() - started, 6),
         options=checked,
         figures={**figures, **outcome.figures},
-        notices=(*data.notices, *start.notices()),
+        notices=(*data.notices, *identifiers, *start.notices()),
         seeded=outcome.seeded,
         seal=seal_of_table(data),
         left_out=start.left_out,

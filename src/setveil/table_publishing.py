@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from .errors import DataError, ResourceLimit, UsageError
 from .model.layout import Layout
 from .progress import Watch
-from .publishing import Publication, StrPath, check_environment, judged, refuse_labels
+from .publishing import (
+    Publication,
+    StrPath,
+    check_environment,
+    judged,
+    refuse_labels,
+    refuse_useless,
+)
 from .release.bucket_release import BucketRelease
 
 if TYPE_CHECKING:
@@ -38,6 +45,7 @@ def publish_table(
     force: bool = False,
     format: str | None = None,
     csv_safe: bool = False,
+    allow_useless: bool = False,
     placed: Callable[[Path], object] | None = None,
     watch: Watch | None = None,
 ) -> Publication:
@@ -47,7 +55,7 @@ def publish_table(
     ----------
     release
         What `setveil.anonymize` returned for a table; not a seeded one.
-    path, force, placed
+    path, force, allow_useless, placed
         As in `setveil.publish`.
     format
         "buckets", two tables, or "joined", one.
@@ -79,6 +87,7 @@ def publish_table(
             "Leave `random` out, so that nobody knows the source.",
             code="seeded",
         )
+    refuse_useless(release, allowed=allow_useless)
     joined = format == "joined"
     data, tables = release.data, release.tables
     paths = published_paths(release)

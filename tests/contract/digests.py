@@ -20,7 +20,7 @@ def main() -> None:
             if seed:
                 rows = rows[seed:] + rows[:seed]
             folder = Path(place) / case.name
-            sv.publish(case.release(rows, threads=threads), folder)
+            sv.publish(case.release(rows, threads=threads), folder, allow_useless=True)
             found[case.name] = digest(public_bytes(folder))
     sys.stdout.write(json.dumps(found))
 

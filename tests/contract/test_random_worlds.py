@@ -73,7 +73,7 @@ def test_oracle_confirms_what_is_written(
         return
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "release"
-        assert sv.publish(release, folder).verdict.holds
+        assert sv.publish(release, folder, allow_useless=True).verdict.holds
         shown = published(folder)
     assert case.kept_by(shown, guarantee)
     assert len(shown) == len(rows) - len(release.dropped)

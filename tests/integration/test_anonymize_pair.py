@@ -88,7 +88,7 @@ def test_a_table_split_by_a_class(shell: Shell) -> None:
 
 def test_what_is_printed_as_json(shell: Shell) -> None:
     write_people()
-    ran = people(shell, "--json", "--every-level", "--search", "greedy")
+    ran = people(shell, "--json", "--every-level", "--search", "greedy", "--publish-useless")
     assert ran.code == 0, ran.err
     plain = ran.json
     assert plain["guarantee"] == {

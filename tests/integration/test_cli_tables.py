@@ -192,13 +192,17 @@ def test_a_sensitive_column_is_not_said_to_generalize(shell: Shell) -> None:
     assert "column 'ill' has no hierarchy" not in ran.err
 
 
-def test_a_separator_that_nobody_gave_is_asked_about(drugs: Shell) -> None:
+def test_a_separator_that_parts_nothing_is_refused(drugs: Shell) -> None:
     Path("tree.csv").write_text("ale|milk;ALL\nwine|milk;ALL\nbun;ALL\nmilk;ALL\n")
     words = ("anonymize", "t.csv", "--set", "drug", "--hierarchy", "tree.csv", *KM, "--force", "-v")
-    assert "did you mean --set-separator '|'?" in drugs(*words).err
-    assert "did you mean" not in drugs(*words, "--set-separator", ";").err
+    for more in ((), ("--set-separator", ";")):
+        ran = drugs(*words, *more)
+        assert ran.code == 3
+        assert "error[looks-like-lists] t.csv: 3 of 6 cells of column 'drug' hold '|'" in ran.err
+        assert "--set drug --set-separator '|'" in ran.err
+        assert "taken as it is: 3 of 6 cells" in drugs(*words, *more, "--as-is").err
     Path("t.csv").write_text("sex,drug\nF,bun milk\nF,ale|milk\n")
-    assert "did you mean" not in drugs(*words).err
+    assert "looks-like-lists" not in drugs(*words).err
 
 
 def test_a_log_without_ids_is_not_published(shell: Shell) -> None:

@@ -93,7 +93,7 @@ def pages(running: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     }
     found: dict[str, Path] = {}
     for name in KINDS:
-        sv.publish(made[name](), folder / name)
+        sv.publish(made[name](), folder / name, allow_useless=name == "useless")
         found[f"{name}-public"] = folder / name / "report.html"
         found[f"{name}-private"] = folder / f"{name}.private" / "report.html"
     return found

@@ -72,6 +72,13 @@ OUTPUT = (
     ),
     Flag("force", bool, "replace a release that is there", panel="Output", default=False),
     Flag(
+        "publish_useless",
+        bool,
+        "publish a release too of which most records say nothing",
+        panel="Output",
+        default=False,
+    ),
+    Flag(
         "save_job",
         str | None,
         "write these flags as a job that `setveil run` repeats",
@@ -187,6 +194,7 @@ def published(plan: Plan, prepared: Prepared, listener: Listener | None) -> tupl
             force=given["force"],
             format=given["format"],
             csv_safe=given["csv_safe"],
+            allow_useless=given["publish_useless"],
             placed=standing.placed,
         )
     return release, publication

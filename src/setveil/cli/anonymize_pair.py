@@ -51,7 +51,7 @@ PROMISE = (
         default=False,
     ),
 )
-PAIR = (*PROMISE, *(flag for flag in DATA_SETS if flag.name != "missing_cells"))
+PAIR = (*PROMISE, *(flag for flag in DATA_SETS if flag.name not in ("missing_cells", "as_is")))
 """The flags that only two data sets take."""
 _OF_TREES = {
     "add_root": "add_root",
@@ -61,8 +61,10 @@ _OF_TREES = {
     "hierarchy_header": "has_header",
 }
 _FITTING = (
-    frozenset({"missing_cells", "hierarchy", "model", "method", "time_limit", "threads", "output"})
-    | {"format", "force", "csv_safe", "as_json", "verbose"}
+    frozenset(
+        {"missing_cells", "as_is", "hierarchy", "model", "method", "time_limit", "threads", "output"}
+    )
+    | {"format", "force", "publish_useless", "csv_safe", "as_json", "verbose"}
     | _OF_TREES.keys()
     | {flag.name for flag in (*PAIR, *READING)}
     | {option.name for record in PAIR_METHODS for option in record.options}
@@ -158,6 +160,7 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
                 force=given["force"],
                 format=given["format"],
                 csv_safe=given["csv_safe"],
+                allow_useless=given["publish_useless"],
                 placed=standing.placed,
                 watch=Watch(listener=listener),
             )

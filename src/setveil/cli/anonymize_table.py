@@ -42,7 +42,7 @@ BUCKETS = (
 _FITTING = (
     frozenset({"quasi", "sensitive", "intervals", "rules", "missing_cells", "l", "model", "method"})
     | {"dry_run", "rules_only", "time_limit"}
-    | {"output", "format", "force", "csv_safe", "as_json", "verbose"}
+    | {"output", "format", "force", "publish_useless", "csv_safe", "as_json", "verbose"}
     | {flag.name for flag in (*READ, *TREES)}
     | {option.name for record in TABLE_METHODS for option in record.options}
 )
@@ -129,6 +129,7 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
                 force=given["force"],
                 format=given["format"],
                 csv_safe=given["csv_safe"],
+                allow_useless=given["publish_useless"],
                 placed=standing.placed,
                 watch=Watch(listener=listener),
             )

@@ -101,6 +101,7 @@ def apply(
                 force=given["force"],
                 format=given["format"],
                 csv_safe=given["csv_safe"],
+                allow_useless=given["publish_useless"],
                 placed=standing.placed,
             )
     if extension.release is None or publication is None:

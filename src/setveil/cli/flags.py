@@ -83,6 +83,14 @@ READING = (
 NOTICES = (
     Flag("verbose", bool, "show all notices, minor ones too", ("-v", "--verbose"), default=False),
 )
+AS_IS = Flag(
+    "as_is",
+    bool,
+    "go on where cells look like lists taken for single values, or where most sensitive values are one "
+    "person's; blanks after a separator are kept",
+    panel=TABLE_PANEL,
+    default=False,
+)
 TABLE = (
     Flag(
         "set_columns",
@@ -120,6 +128,7 @@ TABLE = (
         panel=TABLE_PANEL,
     ),
     Flag("sensitive_column", Text, "column whose values are sensitive", panel=TABLE_PANEL),
+    AS_IS,
 )
 GUARANTEE = tuple(
     Flag(name, kind, text, names, default, GUARANTEE_PANEL, metavar)

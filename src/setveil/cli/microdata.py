@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import UsageError
 from ..model.guarantees import MatchingDiversity, whole_number
 from ..registry import MINING_OPTIONS, default_method
-from .flags import READING, TABLE_PANEL, Flag, method_options, picked, whole
+from .flags import AS_IS, READING, TABLE_PANEL, Flag, method_options, picked, whole
 from .inputs import HIERARCHY
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ CELLS = (
     ),
 )
 _READ = ("delimiter", "encoding", "id_column", "missing", "normalize", "strict", "max_bytes")
-READ = tuple(flag for flag in READING if flag.name in _READ)
+READ = (*(flag for flag in READING if flag.name in _READ), AS_IS)
 TREES = (
     Flag(
         "hierarchy",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError, UsageError
-from .flags import READING, TABLE_PANEL, Flag, listed, picked, whole
+from ..errors import UsageError
+from .flags import AS_IS, READING, TABLE_PANEL, Flag, listed, picked, whole
 
 if TYPE_CHECKING:
     from ..io.pattern_data import PatternData
@@ -56,12 +54,9 @@ DATA_SETS = (
         "without a value",
         panel=TABLE_PANEL,
     ),
+    AS_IS,
 )
 OF_TABLES = ("delimiter", "encoding", "missing", "normalize", "strict", "max_bytes")
-FEW_RECORDS = 20
-"""Up to so many records, a column of different values tells nothing."""
-OWN_VALUE = (9, 10)
-"""A column with more values than this share of the records nearly names each of them."""
 NOTHING_SHARED = (
     "the data sets have no item in common, so every pattern is jumping; are these two of a kind?"
 )
@@ -99,6 +94,8 @@ def check_data_sets(data: str, given: Mapping[str, Any]) -> list[str]:
         raise UsageError("--classes goes with --class-column.", "Name the column.")
     if given["missing_cells"] is not None and not is_table(given):
         raise UsageError("--missing-cells is for tables.", "Say that these are some: --table.")
+    if given["as_is"] and not is_table(given):
+        raise UsageError("--as-is is for tables.", "Say that these are some: --table.")
     attributes_of(given)
     if is_table(given):
         for name in sorted(set(picked(given, READING)) - set(OF_TABLES)):
@@ -124,29 +121,16 @@ def read_data_sets(data: str, given: Mapping[str, Any]) -> PatternData:
         if given["missing_cells"] is not None:
             reading["missing_cells"] = given["missing_cells"]
         reading["attributes"] = attributes_of(given)
+        reading["as_is"] = given["as_is"]
         if given["class_column"] is None:
             return read_attribute_tables(data, given["against"], **reading)
         classes: list[str] | None = given["classes"] or None
         if classes is not None and len(classes) == 1:
             classes = listed(classes[0])
         return read_classes(data, class_column=given["class_column"], classes=classes, **reading)
-    return _baskets(data, given["against"], reading)
-
-
-def _baskets(data: str, against: str, reading: Mapping[str, Any]) -> PatternData:
-    """Return two files of sets; where one looks like a table, say how to read it here."""
     from ..io.pattern_pairs import read_sets
 
-    try:
-        return read_sets(data, against, **reading)
-    except DataError as error:
-        if error.problems[0].code != "looks-like-a-table":
-            raise
-        remedy = (
-            "Give --table (every cell is the item column=value), --id and --item (one item a line), or "
-            "--layout baskets if each line really is a set of items."
-        )
-        raise DataError([replace(problem, remedy=remedy) for problem in error.problems]) from None
+    return read_sets(data, given["against"], **reading)
 
 
 def told_of_sharing(pair: PatternData) -> list[str]:
@@ -156,21 +140,7 @@ def told_of_sharing(pair: PatternData) -> list[str]:
 
 
 def told_of_columns(pair: PatternData, given: Mapping[str, Any]) -> list[str]:
-    """Return what should be known of tables to be published: what passes, and what can name people."""
-    told = []
-    if pair.columns and not given["attributes"]:
-        told.append(
-            f"all {len(pair.columns):,} columns are published; name those that shall be: --attributes."
-        )
-    records = len(pair.first) + len(pair.second)
-    labels = {*pair.first.vocabulary.labels, *pair.second.vocabulary.labels}
-    # The name of a column holds no '='.
-    values = Counter(label.partition("=")[0] for label in labels)
-    part, of = OWN_VALUE
-    told += [
-        f"nearly every record has a value of its own in column {name[:40]!r}, which can identify "
-        "people: leave it out (--attributes names the others)."
-        for name in pair.columns
-        if records > FEW_RECORDS and values[name] * of > records * part
-    ]
-    return told
+    """Return what should be known of tables to be published: what passes."""
+    if not pair.columns or given["attributes"]:
+        return []
+    return [f"all {len(pair.columns):,} columns are published; name those that shall be: --attributes."]

@@ -44,13 +44,13 @@ def read_data(path: str, given: Mapping[str, Any], *, repeats: str = "once") -> 
         return read_transactions(path, repeats=repeats, **reading)
     if "set_columns" not in table:
         raise UsageError(
-            "--keep, --keep-unprotected, --set-separator, --missing-cells and --sensitive-column are "
-            "for tables.",
+            "--keep, --keep-unprotected, --set-separator, --missing-cells, --sensitive-column and "
+            "--as-is are for tables.",
             "Name the set-valued column: --set COLUMN.",
         )
     if reading.pop("layout", "table") != "table":
         raise UsageError("--set reads a table, so --layout does not fit.", "Leave --layout out.")
-    from ..io.records import read_records, told_of_separator
+    from ..io.records import read_records
 
     for name in sorted(set(reading) - set(inspect.signature(read_records).parameters)):
         flag = next(flag for flag in READING if flag.name == name)
@@ -74,14 +74,12 @@ def read_data(path: str, given: Mapping[str, Any], *, repeats: str = "once") -> 
         keep=_names(table.get("keep")),
         sensitive=table.get("sensitive_column"),
         repeats=repeats,
+        as_is=given["as_is"],
         **reading,
         keep_unprotected=_names(table.get("keep_unprotected")),
         **({"missing_cells": table["missing_cells"]} if "missing_cells" in table else {}),
     )
-    found = records.as_transactions()
-    if "set_separator" in table:
-        return found
-    return replace(found, notices=(*found.notices, *told_of_separator(records)))
+    return records.as_transactions()
 
 
 def _names(texts: list[str] | None) -> tuple[str, ...]:

@@ -183,12 +183,12 @@ def _chosen(given: Mapping[str, Any], ks: list[int], ms: list[int]) -> tuple[int
 
 
 def _remarks(found: Sweep) -> list[str]:
-    """Tell where a method that leaves nothing out publishes nothing but roots."""
+    """Tell where a method that leaves nothing out publishes little but roots."""
     empty = sum(point.useless for point in found.points)
     if not empty or method_record(found.method).suppresses:
         return []
     return [
-        f"at {empty} of {len(found.points)} points nothing but a root is published; --method trim may "
+        f"at {empty} of {len(found.points)} points most records stand at a root; --method trim may "
         "leave rare items out instead."
     ]
 
@@ -244,6 +244,12 @@ def _save_job(point: SweepPoint, found: Sweep, data: str, given: Mapping[str, An
 
     if point.loss is None:
         raise Infeasible("the chosen point has no result, so no job is written.", "Choose another.")
+    if point.useless:
+        raise Infeasible(
+            "at the chosen point most records would say nothing, so no job is written.",
+            "Choose another, or another --method.",
+            code="useless",
+        )
     values = dict(given) | {
         "force": False,
         "k": str(point.k),

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import Problem
 from ..model.layout import Layout
+from .column_look import FEW_ROWS, NEARLY_ALL
 from .csv_text import Fields
 from .draft import Draft
 from .sniff import DELIMITERS
@@ -34,7 +35,7 @@ def read_baskets(
             )
             for row in np.unique(rows)[:MAX_PROBLEMS].tolist()
         )
-    notices = (*notices, *_told_of_lone_items(fields, delimiter))
+    notices = (*notices, *_told_of_lone_items(fields, delimiter), *_told_of_ids(fields))
     kept = np.array([value != "" for value in values], dtype=np.bool_)[fields.code_of_field]
     return Draft(
         file=source.name,
@@ -62,3 +63,20 @@ def _told_of_lone_items(fields: Fields, delimiter: str) -> tuple[str, ...]:
         if mark != delimiter and 2 * parted > fields.n_rows:
             return (f"every record holds one item; did you mean --delimiter {mark!r}?",)
     return ()
+
+
+def _told_of_ids(fields: Fields) -> tuple[str, ...]:
+    """Tell where the first item of nearly every row is nowhere else, as the others are not."""
+    widths = fields.width_of_row
+    starts = (np.cumsum(widths) - widths)[widths > 0]
+    count_of_value = np.bincount(fields.code_of_field, minlength=len(fields.values))
+    lone = count_of_value[fields.code_of_field] == 1
+    lone_first = int(lone[starts].sum())
+    lone_behind, behind = int(lone.sum()) - lone_first, len(lone) - len(starts)
+    part, of = NEARLY_ALL
+    if len(starts) <= FEW_ROWS or lone_first * of <= len(starts) * part or 2 * lone_behind >= behind:
+        return ()
+    return (
+        "the first item of nearly every record occurs nowhere else, as a name or an id does: leave it "
+        "out of the file if it is one.",
+    )

@@ -15,6 +15,9 @@ from .csv_text import Fields, ragged_problems
 from .text import MAX_PROBLEMS, shorten
 from .tokens import Codes, Places
 
+FRAME = "frame"
+"""How a frame is named in messages; its rows count from 1."""
+
 
 @dataclass(frozen=True)
 class Column:

@@ -14,13 +14,11 @@ from ..errors import UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .arrow import draft_of_table, list_array, named_columns
+from .columns import FRAME
 from .draft import ID_POLICIES, Policy, check_choice, finish
 from .labels import read_labels
 from .tables import TableOptions, records_of_arrow
 from .write import cells_of_table
-
-FRAME = "frame"
-"""How a frame is named in messages; its rows count from 1."""
 
 
 def from_frame(
@@ -45,6 +43,7 @@ def from_frame(
     normalize: str | None = None,
     strict: bool = False,
     repeats: str = "once",
+    as_is: bool = False,
 ) -> Transactions:
     """Return the records of a frame as sets of items.
 
@@ -58,7 +57,7 @@ def from_frame(
         The columns of a long table; rows of one id are one record.
     onehot
         Whether the columns are items with cells of true and false (or 1 and 0).
-    set_columns, keep, sensitive, missing_cells, keep_unprotected
+    set_columns, keep, sensitive, missing_cells, keep_unprotected, as_is
         A table with set-valued columns, as in `read_records`: a column of lists, or of texts with a
         separator inside.
 
@@ -90,6 +89,7 @@ def from_frame(
             id_policy,
             missing_cells,
             tuple(keep_unprotected),
+            as_is,
         )
         return records_of_arrow(table, options, policy, file=FRAME).as_transactions()
     if keep or keep_unprotected or sensitive is not None:

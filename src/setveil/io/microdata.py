@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import DataError
 from ..model.hierarchy import Hierarchy
 from ..model.microdata import Microdata
-from .columns import Column, Columns, columns_of_fields
+from .columns import FRAME, Column, Columns, columns_of_fields
 from .csv_text import check_delimiter, split_fields
 from .microdata_cells import Edges, MicrodataOptions, microdata_of_columns, several_sensitive
 from .sniff import PARQUET_MAGIC, guess_table_delimiter
@@ -42,6 +42,7 @@ def read_microdata(
     normalize: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
+    as_is: bool = False,
 ) -> Microdata:
     """Return the tuples of a table with a header.
 
@@ -68,6 +69,8 @@ def read_microdata(
         its own (``category``).
     encoding, normalize, strict, max_bytes
         As in `read_transactions`.
+    as_is
+        Go on where a cell looks like a list of values, or where most sensitive values are one person's.
     """
     options = _options(
         quasi,
@@ -79,6 +82,7 @@ def read_microdata(
         missing_cells,
         normalize,
         strict,
+        as_is,
     )
     source = read_source(path, max_bytes=max_bytes)
     if source.data.startswith(PARQUET_MAGIC):
@@ -111,12 +115,13 @@ def microdata_from_frame(
     missing_cells: str = "error",
     normalize: str | None = None,
     strict: bool = False,
+    as_is: bool = False,
 ) -> Microdata:
     """Return the tuples of a frame: pandas, polars, DuckDB, pyarrow, or anything with Arrow's stream.
 
     The options are those of `read_microdata`; a null is a cell without a value.
     """
-    from .frames import FRAME, arrow_table
+    from .frames import arrow_table
 
     options = _options(
         quasi,
@@ -128,6 +133,7 @@ def microdata_from_frame(
         missing_cells,
         normalize,
         strict,
+        as_is,
     )
     return microdata_of_columns(_arrow_columns(arrow_table(frame), options, FRAME), options)
 
@@ -163,6 +169,7 @@ def _options(
     missing_cells: str,
     normalize: str | None,
     strict: bool,
+    as_is: bool,
 ) -> MicrodataOptions:
     if not isinstance(sensitive, str):
         raise several_sensitive(list(sensitive))
@@ -176,6 +183,7 @@ def _options(
         missing_cells,
         normalize,
         strict,
+        as_is,
     )
 
 

@@ -15,6 +15,7 @@ from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..model.hierarchy import Hierarchy
 from ..model.intervals import from_intervals
 from ..model.microdata import Microdata, check_roles
+from .column_look import Roles, look_at_columns
 from .columns import Column, Columns, records_of_ids
 from .draft import check_choice, label_fault
 from .spelling import FORMS, check_spelling
@@ -39,6 +40,7 @@ class MicrodataOptions:
     missing_cells: str
     normalize: str | None
     strict: bool
+    as_is: bool = False
 
     def __post_init__(self) -> None:
         check_choice("missing_cells", self.missing_cells, MISSING_CELLS)
@@ -83,7 +85,16 @@ def microdata_of_columns(
     """Check everything, then return the tuples, or raise with every problem found."""
     options.check_names(columns)
     names = (*options.quasi, options.sensitive)
-    told = [*notices, *_told_of_unused(columns, options)]
+    others = [name for name in columns.names if name not in (*names, options.id_column)]
+    roles = Roles(
+        "buckets",
+        options.quasi,
+        options.sensitive,
+        others=tuple(others),
+        missing=options.missing,
+        as_is=options.as_is,
+    )
+    told = [*notices, *_told_of_unused(others), *look_at_columns(columns, roles)]
     problems: list[Problem] = []
     if options.id_column is not None:
         problems += _repeated_ids(columns, options.id_column)
@@ -123,7 +134,6 @@ def microdata_of_columns(
         ordered = sorted(problems, key=lambda problem: problem.line or 0)
         kind = HierarchyError if all(p.code in _OF_TREES for p in ordered) else DataError
         raise kind(ordered[:MAX_PROBLEMS])
-    told += _told_of_sets(cleaned[options.sensitive], options.sensitive)
     return Microdata.from_codes(
         {name: (column.values, column.code_of_row) for name, column in cleaned.items()},
         options.sensitive,
@@ -262,9 +272,7 @@ def _repeated_ids(columns: Columns, id_column: str) -> list[Problem]:
     return problems
 
 
-def _told_of_unused(columns: Columns, options: MicrodataOptions) -> list[str]:
-    named = {*options.quasi, options.sensitive, options.id_column}
-    unused = [name for name in columns.names if name not in named]
+def _told_of_unused(unused: Sequence[str]) -> list[str]:
     if not unused:
         return []
     shown = ", ".join(shorten(name) for name in unused[:5])
@@ -289,16 +297,3 @@ def _told_of_category(name: str, cells: int, options: MicrodataOptions) -> str:
     if name == options.sensitive:
         return f"{told}, which is no value: it hides nobody and counts as none of the l."
     return f"{told}."
-
-
-def _told_of_sets(column: Column, name: str) -> list[str]:
-    """Tell where many sensitive values look like lists."""
-    used = [column.values[code] for code in np.unique(column.code_of_row).tolist()]
-    for mark in "|;,":
-        holding = sum(mark in value for value in used)
-        if len(used) >= 4 and 4 * holding >= len(used):
-            return [
-                f"{holding:,} of {len(used):,} values of {shorten(name)} hold {mark!r}. If these are "
-                "lists, each list counts as one value; l^m-diversity (--set) protects their parts."
-            ]
-    return []

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout, LayoutColumn
 from ..model.transactions import Transactions
+from .column_look import Roles, look_at_columns
 from .columns import Column, Columns, columns_of_fields
 from .csv_text import check_delimiter, split_fields
 from .draft import Draft, Policy, check_choice, finish, label_fault
@@ -42,6 +43,7 @@ class CellOptions:
     missing_cells: str = "error"
     normalize: str | None = None
     strict: bool = False
+    as_is: bool = False
 
     def __post_init__(self) -> None:
         check_choice("missing_cells", self.missing_cells, MISSING_CELLS)
@@ -125,7 +127,7 @@ def read_cells(
     fields = split_fields(data, delimiter=check_delimiter(delimiter), name=source.name)
     columns = columns_of_fields(fields, file=source.name, header=True, delimiter=delimiter)
     layout = Layout("table", delimiter=delimiter, gzip=source.gzip)
-    return _told_of_unused(Cells(columns, options.chosen(columns), layout, notices), options)
+    return _looked_at(Cells(columns, options.chosen(columns), layout, notices), options)
 
 
 def arrow_cells(table: pa.Table, options: CellOptions, file: str) -> Cells:
@@ -157,7 +159,7 @@ def arrow_cells(table: pa.Table, options: CellOptions, file: str) -> Cells:
             null = numpy_integers(array.is_null().combine_chunks().cast("int32"))
             by_name[name] = Column(["some"], -null.astype(np.int32))
     columns = Columns(by_name, table.num_rows, file, row_numbers(table.num_rows))
-    return _told_of_unused(Cells(columns, names, Layout("table"), ()), options)
+    return _looked_at(Cells(columns, names, Layout("table"), ()), options)
 
 
 def absent_cells(column: Column, missing: frozenset[str]) -> Bools:
@@ -252,7 +254,16 @@ def _reserved(name: str, file: str | None) -> Problem:
     )
 
 
-def _told_of_unused(cells: Cells, options: CellOptions) -> Cells:
+def _looked_at(cells: Cells, options: CellOptions) -> Cells:
+    """Refuse columns that do not hold what they should; tell what is left out."""
+    roles = Roles(
+        "pair",
+        cells.names,
+        missing=options.missing,
+        split_by=options.class_column,
+        as_is=options.as_is,
+    )
+    cells = replace(cells, notices=(*cells.notices, *look_at_columns(cells.columns, roles)))
     counted = {*cells.names, options.class_column}
     unused = [name for name in cells.columns.names if name not in counted]
     if not unused:

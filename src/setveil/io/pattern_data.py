@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import DataError, Problem, UsageError
 from ..model.transactions import Transactions
-from .columns import Column
+from .columns import FRAME, Column
 from .pair_spelling import check_spelling_of_pair
 from .pattern_cells import (
     Bools,
@@ -75,6 +75,7 @@ def read_classes(
     normalize: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
+    as_is: bool = False,
 ) -> PatternData:
     """Return the rows of a table with a header, split in two by the value of one column.
 
@@ -97,8 +98,10 @@ def read_classes(
         out where any column of the table has no value, chosen or not.
     delimiter, encoding, normalize, strict, max_bytes
         As in `read_transactions`.
+    as_is
+        Go on where cells look like lists of values.
     """
-    options = _options(attributes, class_column, missing, missing_cells, normalize, strict)
+    options = _options(attributes, class_column, missing, missing_cells, normalize, strict, as_is)
     cells = read_cells(path, options, delimiter=delimiter, encoding=encoding, max_bytes=max_bytes)
     return _split(cells, options, class_column, classes)
 
@@ -113,14 +116,15 @@ def classes_from_frame(
     missing_cells: str = "error",
     normalize: str | None = None,
     strict: bool = False,
+    as_is: bool = False,
 ) -> PatternData:
     """Return the rows of a frame, split in two: of pandas, polars, or anything with Arrow's stream.
 
     The options are those of `read_classes`; a null is a cell without a value.
     """
-    from .frames import FRAME, arrow_table
+    from .frames import arrow_table
 
-    options = _options(attributes, class_column, missing, missing_cells, normalize, strict)
+    options = _options(attributes, class_column, missing, missing_cells, normalize, strict, as_is)
     cells = arrow_cells(arrow_table(frame), options, FRAME)
     return _split(cells, options, class_column, classes)
 
@@ -137,12 +141,13 @@ def read_attribute_tables(
     normalize: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
+    as_is: bool = False,
 ) -> PatternData:
     """Return two tables with headers, every cell of the chosen columns an item.
 
     Without `attributes` both must have the same columns. The options are those of `read_classes`.
     """
-    options = _options(attributes, None, missing, missing_cells, normalize, strict)
+    options = _options(attributes, None, missing, missing_cells, normalize, strict, as_is)
     here, there = (
         read_cells(path, options, delimiter=delimiter, encoding=encoding, max_bytes=max_bytes)
         for path in (first, second)
@@ -159,6 +164,7 @@ def tables_from_frames(
     missing_cells: str = "error",
     normalize: str | None = None,
     strict: bool = False,
+    as_is: bool = False,
 ) -> PatternData:
     """Return two frames, every cell of the chosen columns an item.
 
@@ -166,7 +172,7 @@ def tables_from_frames(
     """
     from .frames import arrow_table
 
-    options = _options(attributes, None, missing, missing_cells, normalize, strict)
+    options = _options(attributes, None, missing, missing_cells, normalize, strict, as_is)
     here, there = (
         arrow_cells(arrow_table(frame), options, name)
         for frame, name in zip((first, second), FRAMES, strict=True)
@@ -234,6 +240,7 @@ def _options(
     missing_cells: str,
     normalize: str | None,
     strict: bool,
+    as_is: bool,
 ) -> CellOptions:
     if isinstance(attributes, str):
         attributes = (attributes,)
@@ -244,6 +251,7 @@ def _options(
         missing_cells,
         normalize,
         strict,
+        as_is,
     )
 
 

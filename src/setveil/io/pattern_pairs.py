@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import UsageError
+import numpy as np
+
+from ..errors import DataError, UsageError
 from ..model.hierarchy import Hierarchy
 from ..model.pattern_pair import PatternPair
 from ..model.transactions import Transactions
@@ -98,9 +101,60 @@ def read_pattern_pair(
 
 
 def read_sets(first: Path, second: Path, **reading: Any) -> PatternData:
-    """Return two files of sets of items; the options are those of `read_transactions`."""
-    here, there = (read_transactions(path, **reading) for path in (first, second))
+    """Return two files of sets of items; the options are those of `read_transactions`.
+
+    Two tables are refused: where one looks like a table by itself, or where both begin with the same
+    line of names.
+    """
+    try:
+        here, there = (read_transactions(path, **reading) for path in (first, second))
+    except DataError as error:
+        if error.problems[0].code != "looks-like-a-table":
+            raise
+        remedy = _remedy_of_tables(first, second)
+        raise DataError([replace(problem, remedy=remedy) for problem in error.problems]) from None
+    if not {"layout", "header"} & reading.keys() and _begin_with_names(here, there):
+        raise DataError(
+            "both data sets begin with the same line, and what it holds is nowhere else: these look "
+            "like two tables, the names of whose columns would be published as records.",
+            _remedy_of_tables(first, second),
+            code="looks-like-a-table",
+            file=here.source,
+            line=1,
+        )
     return _as_data(here, there, (os.fspath(first), os.fspath(second)))
+
+
+def _begin_with_names(first: Transactions, second: Transactions) -> bool:
+    """Tell whether two files of basket lines begin with the names of the same columns."""
+    names = []
+    for data in (first, second):
+        lines = data.first_line_by_item
+        if data.layout is None or data.layout.format != "baskets" or lines is None or not len(lines):
+            return False
+        at_start = np.flatnonzero(lines == lines.min())
+        once = np.bincount(data.items, minlength=len(data.vocabulary))[at_start] == 1
+        width = len(at_start)
+        full = int(np.count_nonzero(data.length_by_record == width))
+        longest = int(data.length_by_record.max())
+        # A value that is twice in its row makes that row shorter, so most rows are asked for, not all.
+        if width < 2 or not once.all() or longest > width or 2 * full <= len(data):
+            return False
+        names.append({data.vocabulary.labels[item] for item in at_start.tolist()})
+    return names[0] == names[1] and not any(name.isdecimal() for name in names[0])
+
+
+def _remedy_of_tables(first: Path, second: Path) -> str:
+    start = ["setveil", "anonymize", os.fspath(first), "--against", os.fspath(second)]
+    as_tables, as_baskets = (
+        shlex.join([*start, *words, "--growth", "5", "-o", "release"])
+        for words in (["--table"], ["--layout", "baskets"])
+    )
+    return (
+        f"Give --table (every cell is the item column=value) for tables: `{as_tables}` (table=True in "
+        f"Python). If each line really is a set of items: `{as_baskets}`, with --header where the "
+        "first line holds names. For one item a line: --id and --item."
+    )
 
 
 def sets_from_frames(first: object, second: object, **reading: Any) -> PatternData:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from ..model.layout import Layout
 from ..model.records import Records
 from .columns import columns_of_fields
@@ -16,7 +14,7 @@ from .labels import read_labels
 from .sniff import PARQUET_MAGIC, guess_table_delimiter
 from .source import MAX_BYTES, read_source
 from .tables import TableOptions, build_records, records_of_arrow
-from .text import plain_text, shorten
+from .text import plain_text
 
 
 def read_records(
@@ -38,6 +36,7 @@ def read_records(
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     repeats: str = "once",
+    as_is: bool = False,
 ) -> Records:
     """Return the records of a table with a header, as items ``column=value``.
 
@@ -58,6 +57,9 @@ def read_records(
         left out (suppress) or a value of its own (category). An empty set-valued cell is an empty set.
     keep_unprotected
         Columns that are published as they are. They are no items and no promise covers them.
+    as_is
+        Split cells at the separators given and nowhere else, blanks kept, and go on where that takes
+        lists for single values.
 
     The other options are those of `read_transactions`.
     """
@@ -69,6 +71,7 @@ def read_records(
         id_policy,
         missing_cells,
         tuple(keep_unprotected),
+        as_is,
     )
     policy = Policy(
         empty_rows=empty_rows,
@@ -98,39 +101,3 @@ def read_records(
         columns.require(name)
     layout = Layout("table", delimiter=delimiter, gzip=source.gzip)
     return build_records(columns, {}, columns.names, options, policy, layout=layout, notices=notices)
-
-
-SEPARATORS = "|;,"
-
-
-def told_of_separator(records: Records) -> tuple[str, ...]:
-    """Tell where no cell of a set-valued column was split, but another separator would split many.
-
-    Parameters
-    ----------
-    records
-        Records that were read with a separator that nobody gave.
-    """
-    told = []
-    for column in records.columns:
-        if column.separator is None:
-            continue
-        cells = records.column(column.name)
-        if not len(cells.items) or int(cells.length_by_record.max()) > 1:
-            continue
-        cells_of_value = np.bincount(cells.items, minlength=len(cells.vocabulary.labels)).tolist()
-        split_by_mark = {
-            mark: sum(
-                count
-                for count, value in zip(cells_of_value, cells.vocabulary.labels, strict=True)
-                if mark in value
-            )
-            for mark in SEPARATORS
-        }
-        mark = max(SEPARATORS, key=split_by_mark.__getitem__)
-        if 4 * split_by_mark[mark] >= len(cells.items):
-            told.append(
-                f"every cell of column {shorten(column.name)} holds one item; "
-                f"did you mean --set-separator {mark!r}?"
-            )
-    return tuple(told)

@@ -159,6 +159,7 @@ def _read(file: Path, data: Mapping[str, Any]) -> Transactions:
             keep_unprotected=named["unprotected"],
             delimiter=data["delimiter"],
             repeats="error",
+            as_is=True,  # it was looked at when it was made
             missing_cells="suppress",  # a blank cell is a value that the release leaves out
         ).as_transactions()
     if form == "long":

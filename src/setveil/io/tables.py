@@ -12,6 +12,7 @@ from ..errors import Problem, UsageError
 from ..model.layout import Layout, LayoutColumn
 from ..model.microdata import NO_VALUE
 from ..model.records import Records
+from .column_look import Roles, follows_blank, look_at_columns
 from .columns import Column, Columns, merged_by_id
 from .draft import ID_POLICIES, Draft, Policy, check_choice, finish, label_fault, refuse_unused_policy
 from .text import MAX_PROBLEMS, shorten
@@ -37,6 +38,7 @@ class TableOptions:
     id_policy: str = "merge"
     missing_cells: str = "error"
     unprotected: tuple[str, ...] = ()
+    as_is: bool = False
 
     def __post_init__(self) -> None:
         check_choice("missing_cells", self.missing_cells, MISSING_CELLS)
@@ -135,6 +137,10 @@ def build_records(
     """
     entries = _Entries([], [], [], [], [])
     chosen = options.columns(order)
+    unused = [
+        name for name in order if name not in {column.name for column in chosen} | {options.id_column}
+    ]
+    notices = (*notices, *look_at_columns(columns, _roles(chosen, unused, options, policy)))
     for column in chosen:
         if column.role == "unprotected":
             continue
@@ -143,7 +149,7 @@ def build_records(
         elif column.separator is None:
             _add_kept(entries, column, columns, options, policy)
         else:
-            _add_sets(entries, column, columns, options, policy)
+            notices = (*notices, *_add_sets(entries, column, columns, options, policy))
     record_of_row = None
     if options.id_column is not None:
         record_of_row, told = merged_by_id(columns, options.id_column, options.id_policy)
@@ -158,9 +164,6 @@ def build_records(
             f"published as they are, NOT covered by the promise: {shown}. Whoever knows such a value "
             "can tell records apart by it.",
         )
-    unused = [
-        name for name in order if name not in {column.name for column in chosen} | {options.id_column}
-    ]
     if unused:
         shown = ", ".join(shorten(name) for name in unused[:5])
         notices = (
@@ -183,6 +186,20 @@ def build_records(
     )
     records = Records(chosen, finish(draft, replace(policy, missing=frozenset(), label_of_id=None)))
     return _told_of_conflicts(records)
+
+
+def _roles(
+    chosen: Sequence[LayoutColumn], unused: Sequence[str], options: TableOptions, policy: Policy
+) -> Roles:
+    return Roles(
+        "sets",
+        tuple(column.name for column in chosen if column.role == "kept"),
+        options.sensitive,
+        {column.name: column.separator for column in chosen if column.separator is not None},
+        tuple(unused),
+        policy.missing,
+        as_is=options.as_is,
+    )
 
 
 def records_of_arrow(
@@ -279,10 +296,19 @@ def _add_kept(
 
 def _add_sets(
     entries: _Entries, column: LayoutColumn, columns: Columns, options: TableOptions, policy: Policy
-) -> None:
-    """Split each distinct cell once and spread its items over the rows that have it."""
+) -> tuple[str, ...]:
+    """Split each distinct cell once, spread its items over the rows that have it, and tell how."""
     cells = columns.require(column.name)
     absent = _absent(cells, policy.missing)
+    told: tuple[str, ...] = ()
+    counts = np.bincount(cells.code_of_row[~absent], minlength=len(cells.values)).tolist()
+    used = [(value, count) for value, count in zip(cells.values, counts, strict=True) if count]
+    spaced = not options.as_is and follows_blank(used, str(column.separator))
+    if spaced:
+        told = (
+            f"blanks follow the separator {column.separator!r} in column {shorten(column.name)}: they "
+            "were left out (--as-is keeps them).",
+        )
     number: dict[str, int] = {}
     items_of_cell: list[list[int]] = []
     faulty: list[bool] = []
@@ -290,6 +316,8 @@ def _add_sets(
     unknown: dict[int, str] = {}
     for code, cell in enumerate(cells.values):
         parts = cell.split(column.separator) if cell else []
+        if spaced:
+            parts = [part.strip(" \t") for part in parts]
         faulty.append("" in parts)
         parts = [part for part in parts if part not in policy.missing]
         if mapping is not None:
@@ -321,6 +349,7 @@ def _add_sets(
                     columns.file, columns.line(row))
         )  # fmt: skip
     _treat_missing(entries, column.name, np.flatnonzero(absent), columns, options)
+    return told
 
 
 def _add_lists(

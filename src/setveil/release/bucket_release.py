@@ -18,6 +18,10 @@ from ..model.rules import NegativeRule
 from .bucket_tables import BucketTables, publish_buckets
 from .bucketing import Bucketing
 from .release import Seal
+from .usefulness import is_useless
+
+LEAST_FOR_TWO = 4
+"""A table with fewer than this many times l records may well need all of them for one bucket."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,19 @@ class BucketRelease:
     def records(self) -> int:
         """How many tuples are published."""
         return len(self.data)
+
+    @property
+    def useless(self) -> str | None:
+        """Why nothing of use is published, if that is so."""
+        alone = self.bucketing.n_buckets == 1 and self.records >= LEAST_FOR_TWO * self.guarantee.l
+        telling = 0 if alone else self.records
+        if not is_useless(telling, self.records):
+            return None
+        return (
+            f"all {self.records:,} records share one bucket: nothing is told but how often each value "
+            "occurs. What would help: fewer rules (a larger --min-exp), values grouped so that none is "
+            "most people's, or a smaller l."
+        )
 
     @cached_property
     def tables(self) -> BucketTables:

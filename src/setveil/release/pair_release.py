@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 
+import numpy as np
+
 from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair
 from .pair_recoding import PairRecoding
 from .pair_tables import PairTables, publish_pair
 from .release import Seal
+from .usefulness import is_useless, telling_records
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +65,20 @@ class PairRelease:
     @property
     def useless(self) -> str | None:
         """Why nothing of use is published, if that is so."""
-        roots = {self.pair.hierarchy.labels[node] for node in self.pair.hierarchy.roots}
-        if not self.raised or not set(self.published.labels) <= roots:
+        tree = self.pair.hierarchy
+        telling = sum(telling_records(side, tree) for side in self.published.sides)
+        held = sum(int(np.count_nonzero(np.diff(side.indptr))) for side in self.pair.sides)
+        if not is_useless(telling, held):
             return None
         more = "a finer hierarchy, a larger growth or a larger minimum support"
         if not self.complete:
             more = "more time"
-        return f"nothing but topmost categories is left to publish: {more} would keep more."
+        if not telling:
+            return f"nothing but topmost categories is left to publish: {more} would keep more."
+        return (
+            f"{held - telling:,} of {held:,} records would say nothing but topmost categories: {more} "
+            "would keep more."
+        )
 
     def _lines(self) -> list[tuple[str, str]]:
         first, second = self.records

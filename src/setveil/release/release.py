@@ -21,6 +21,7 @@ from ..model.hierarchy import Hierarchy
 from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions
 from .recoding import Recoding
+from .usefulness import is_useless, telling_records
 
 if TYPE_CHECKING:
     import pyarrow
@@ -170,19 +171,48 @@ class Release:
 
     @property
     def useless(self) -> str | None:
-        """What to tell where the release says nothing: only roots, or no label at all; else None."""
-        if not self.occurrences:
+        """What to tell where most records say nothing, and what would help; else None.
+
+        Records that were empty in the data do not count. Where the originals are not at hand it is not
+        known which were, so that empty records do not count at all.
+        """
+        telling = telling_records(self.published, self.hierarchy)
+        if self.rows is None:
+            held = self.records - self.empty_records + len(self.dropped)
+        else:
+            held = int(np.count_nonzero(np.diff(self.rows.indptr)))
+        if not is_useless(telling, held):
             return None
-        remedy = "Try a lower m or k, or another hierarchy, with more levels."
         labels = self.labels
         if not labels:
-            return f"nothing is published: every item was left out. {remedy}"
+            what = "nothing is published: every item was left out."
+        elif not telling:
+            shown = ", ".join(repr(label[:40]) for label in labels[:3])
+            shown += ", ..." if labels[3:] else ""
+            what = f"nothing but {shown} is published: nobody can learn anything from it."
+        else:
+            what = (
+                f"{held - telling:,} of {held:,} records would say nothing: nothing is left of them, "
+                "or only the top of the hierarchy."
+            )
+        return f"{what} {self._what_would_help()}"
+
+    def _what_would_help(self) -> str:
+        """Return what would keep more, as far as it can be told from the release."""
         tree = self.hierarchy
-        roots = {tree.labels[node] for node in tree.roots if node >= tree.n_leaves}
-        if not roots.issuperset(labels):
-            return None
-        shown = ", ".join(repr(label[:40]) for label in labels[:3]) + (", ..." if labels[3:] else "")
-        return f"nothing but {shown} is published: nobody can learn anything from it. {remedy}"
+        flat = tree.height < 2
+        ways = [f"a hierarchy{'' if flat and self.suppressed else ' with more levels'}"]
+        if flat:
+            ways = [f"{ways[0]} (`setveil hierarchy build` or `setveil hierarchy learn`)"]
+        if not self.suppressed and self.guarantee.model == "km":
+            ways.insert(0, "--method trim, which may leave rare items out instead")
+        if not self.complete:
+            ways.insert(0, "more time")
+        if getattr(self.guarantee, "m", 1) > 1:
+            ways.append("a smaller m")
+        ways.append("a smaller l" if self.guarantee.model == "lm" else "a smaller k")
+        listed = f"{', '.join(ways[:-1])} or {ways[-1]}"
+        return f"What would help: {listed}. `setveil compare` shows other methods."
 
     def to_arrow(self) -> pyarrow.Table:
         """Return the published records as an Arrow table, which pandas, polars and DuckDB take."""

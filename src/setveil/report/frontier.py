@@ -28,8 +28,9 @@ LARGEST = 2**31
 class SweepPoint:
     """What one (k, m) costs; `loss` is None where there is no result, and `status` says why.
 
-    `left_out` is the share of the occurrences that are not published; `useless` tells that nothing but
-    roots would be. The bound is `certified` where it was computed in integers, and not a solver's word.
+    `left_out` is the share of the occurrences that are not published; `useless` tells that
+    `setveil.publish` would refuse it, because most records say nothing. The bound is `certified` where
+    it was computed in integers, and not a solver's word.
     """
 
     k: int
@@ -49,8 +50,10 @@ class SweepPoint:
         if self.loss is None:
             return {NONE: "none", LATE: "time limit"}.get(self.status, self.status)
         share = f"{float(self.loss):.2%}".replace("%", " %")
-        if self.useless:
-            share = "root only" if self.labels else "nothing"
+        if self.useless and not self.labels:
+            share = "nothing"
+        elif self.useless:
+            share = "root only" if self.loss == 1 else f"{share} useless"
         return f"{share} *" if self.status == CUT else share
 
 

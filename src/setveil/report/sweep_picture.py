@@ -66,8 +66,11 @@ def _notes(found: Sweep) -> list[str]:
     for status in dict.fromkeys(p.status for p in found.points if p.status not in (DONE, CUT)):
         where = ", ".join(f"k={p.k} m={p.m}" for p in found.points if p.status == status)
         notes.append(f"{status.capitalize()}: {where}.")
-    if any(point.useless for point in found.points):
+    useless = [point.told() for point in found.points if point.useless]
+    if any("root only" in told for told in useless):
         notes.append("Root only: nothing but the top of the hierarchy would be published.")
+    if any("useless" in told for told in useless):
+        notes.append("Useless: most records would be empty, or stand at the top of the hierarchy.")
     return notes
 
 
