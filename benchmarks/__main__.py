@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from . import against
 from .catalogue import BENCHMARKS, NAMES, benchmark
 from .context import Context, WorkerFailed
 from .data import ROOT, DataAbsent
 from .report import as_text, write
+from .worker import PIECES, tell
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -28,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if strange:
         print(f"unknown benchmark {strange[0]!r}; known: {', '.join(NAMES)}", file=sys.stderr)
         return 2
+    if asked.against is not None:
+        return _against(asked, names)
     output = asked.output or (None if asked.quick else RESULTS)
     context = Context(
         quick=asked.quick,
@@ -40,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missed, failed = 0, False
     for name in names:
         started = time.perf_counter()
+        tell(name)
         try:
             report = benchmark(name).load()(context)
         except DataAbsent as reason:
@@ -54,7 +60,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missed += sum(bar.met is False for bar in report.bars)
         if output is not None:
             write(report, output)
+    if asked.timings is not None:
+        import setveil
+
+        package = str(Path(setveil.__file__).parent)
+        asked.timings.write_text(json.dumps({"package": package, "pieces": PIECES}))
     return 1 if failed or (missed and asked.strict) else 0
+
+
+def _against(asked: argparse.Namespace, names: Sequence[str]) -> int:
+    """Print what the same work takes by another checkout's code; 1 if it could not be measured."""
+    arguments = ["--quick"] if asked.quick else []
+    arguments += [f"--limit={asked.limit:g}", f"--reference-limit={asked.reference_limit:g}"]
+    arguments += [f"--data={name}" for name in asked.data]
+    failed = False
+    for name in names:
+        try:
+            print(as_text(against.compare(name, asked.against, arguments)), end="\n\n", flush=True)
+        except WorkerFailed as words:
+            print(f"{name}: failed:\n{words}\n")
+            failed = True
+    return 1 if failed else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,6 +111,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--resume", action="store_true", help="compare keeps the points already in its results"
+    )
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="CHECKOUT",
+        help="run with the package of another checkout too, and print ratios of CPU seconds; keeps "
+        "no results",
+    )
+    parser.add_argument(
+        "--timings", type=Path, metavar="FILE", help="write what each piece of work took, as JSON"
     )
     return parser
 

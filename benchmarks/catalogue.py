@@ -30,6 +30,7 @@ class Benchmark:
 
 BENCHMARKS = (
     Benchmark("startup", "startup", "the command's and the package's start, reading a file"),
+    Benchmark("command", "command", "the whole of setveil anonymize, beside the method alone"),
     Benchmark("audit", "audit", "counting all itemsets, against sets in plain Python"),
     Benchmark("aa", "apriori", "aa on real data: seconds, loss, verdict, the reference path, memory"),
     Benchmark("optimal", "optimal", "proven optima on real data, and how far aa is from them"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .data import ROOT, Source
-from .worker import run
+from .worker import keep, run, tell
 
 TINY_RECORDS = 150
 
@@ -53,7 +53,9 @@ class Context:
         if self.quick:
             spec.pop("memory", None)
             return run(spec | {"runs": 1, "quick": True})
-        return measured_apart(spec)
+        found = measured_apart(spec)
+        keep(found.get("cpu_seconds"))
+        return found
 
     def anonymize(self, source: Source, method: str, k: int, m: int, **spec: Any) -> dict[str, Any]:
         """Return what `measure` says about k^m-anonymity by a method."""
@@ -62,6 +64,7 @@ class Context:
 
     def note(self, text: str) -> None:
         """Tell on stderr what is going on; long benchmarks have many parts."""
+        tell(text)
         if not self.quick:
             print(f"  .. {text}", file=sys.stderr, flush=True)
 

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 from ..context import Context
-from ..data import ROOT, Source, data_file
+from ..data import Source, data_file
 from ..report import Report, Table, at_most
-from ..worker import timed
+from ..worker import command_times, timed
 
 HELP_SECONDS, READ_SECONDS = 0.3, 1.5
-
-
-def command_seconds(arguments: list[str], runs: int) -> float:
-    """Return the median wall time of a fresh Python with these arguments, the first not counted."""
-    seconds = []
-    for _ in range(runs + 1):
-        started = time.perf_counter()
-        subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, capture_output=True)
-        seconds.append(time.perf_counter() - started)
-    return round(statistics.median(seconds[1:]), 4)
 
 
 def run(context: Context) -> Report:
@@ -32,9 +18,8 @@ def run(context: Context) -> Report:
     import setveil as sv
 
     runs = 1 if context.quick else 9
-    bare = command_seconds(["-c", "pass"], runs)
-    imported = command_seconds(["-c", "import setveil"], runs)
-    helped = command_seconds(["-m", "setveil", "--help"], runs)
+    commands = (["-c", "pass"], ["-c", "import setveil"], ["-m", "setveil", "--help"])
+    bare, imported, helped = (command_times(line, runs=runs)["seconds"] for line in commands)
     with tempfile.TemporaryDirectory() as folder:
         if context.quick:
             path = Path(folder) / "small.dat"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .distinct import count_distinct, distinct
 from .errors import DataError, Infeasible, ResourceLimit, UsageError
 from .io.column_look import told_of_identifiers
 from .model.costs import COST_NAMES, Cost, make_cost
@@ -255,7 +256,7 @@ class Prepared:
             figures=dict(outcome.figures),
             complete=outcome.complete,
             seal=seal(self.transactions),
-            suppressed_items=len(np.unique(suppressed)),
+            suppressed_items=len(distinct(suppressed)),
             suppressed=len(suppressed),
             dropped=tuple(dropped.tolist()),
             rows=self.rows,
@@ -407,5 +408,5 @@ def _choose(n: int, size: int) -> int:
 
 
 def _histogram(lengths: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
-    values, times = np.unique(lengths, return_counts=True)
+    values, times = count_distinct(lengths)
     return list(zip(values.tolist(), times.tolist(), strict=True))

@@ -21,6 +21,7 @@ from .publishing import (
     judged,
     refuse_labels,
     refuse_useless,
+    seconds_of,
     told_of_formulas,
 )
 from .registry import method
@@ -59,6 +60,7 @@ def publish_pair(
     format: str | None = None,
     csv_safe: bool = False,
     allow_useless: bool = False,
+    private_report: bool = True,
     placed: Callable[[Path], object] | None = None,
     watch: Watch | None = None,
 ) -> Publication:
@@ -68,7 +70,7 @@ def publish_pair(
     ----------
     release
         What `setveil.anonymize` returned for two data sets.
-    path, force, allow_useless, placed
+    path, force, allow_useless, private_report, placed
         As in `setveil.publish`.
     format
         Of sets one of the formats of `model.layout`, by default the one the first data set came in;
@@ -76,7 +78,7 @@ def publish_pair(
     csv_safe
         Write no CSV data file with labels that a spreadsheet would run as formulas.
     watch
-        Progress listener and cancel switch.
+        Progress listener, cancel switch and clock.
     """
     from .audit import audit_folder
     from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING, REPORT
@@ -105,7 +107,7 @@ def publish_pair(
     useless = () if release.useless is None else (release.useless,)
     notices = (*release.notices, *told_of_format, *useless, *check_destination(path, force=force))
     with Staging(path, force=force) as staging:
-        watch.tick("writing", None)
+        watch.begin("writing")
         names = pair_file_names(layout)
         hashes = {
             name: staging.write(name, partial(write_data, side, layout))
@@ -120,12 +122,14 @@ def publish_pair(
             file_hashes=hashes,
             source_date_epoch=os.environ.get("SOURCE_DATE_EPOCH"),
         )
+        watch.begin("reporting")
         page = public_pair_report(told, release.published, paths)
         report_sha256 = staging.write(REPORT, lambda file: file.write(page))
         public = json_document(with_report(told, file=REPORT, sha256=report_sha256))
         certificate_sha256 = staging.write(CERTIFICATE, lambda file: file.write(public))
-        watch.tick("auditing", None)
+        watch.begin("auditing")
         verdict = judged(lambda: audit_folder(staging.public), release.guarantee)
+        watch.begin("writing")
         account = private_account(
             release,
             certificate_sha256=certificate_sha256,
@@ -136,11 +140,29 @@ def publish_pair(
         for name, document in ((AUDIT, account), (RECODING, private_recoding(release))):
             staging.write_private(name, json_document(document))
         staging.write_private(HIERARCHY, hierarchy_document(private_paths(release)))
+        watch.begin("reporting")
         scores = scores_of(release, watch=watch)
-        private = private_pair_report(release, told, finding=verdict, notices=notices, scores=scores)
-        staging.write_private(REPORT, private)
+        if private_report:
+            private = private_pair_report(
+                release,
+                told,
+                finding=verdict,
+                notices=notices,
+                scores=scores,
+                seconds=seconds_of(release, watch),
+            )
+            staging.write_private(REPORT, private)
+        watch.begin("writing")
         late = staging.commit(placed)
-        return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late), scores)
+    return Publication(
+        staging.target,
+        staging.twin,
+        verdict,
+        layout,
+        (*notices, *late),
+        seconds_of(release, watch),
+        scores,
+    )
 
 
 def audit_unwritten(

@@ -7,8 +7,8 @@ them there as they lie on the disk, and only what it confirms is renamed into pl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,7 @@ from .model.guarantees import (
     LmDiversity,
 )
 from .model.layout import FORMATS, Layout
-from .progress import Watch
-from .release.bucket_release import BucketRelease
-from .release.pair_release import PairRelease
+from .progress import Watch, where_time_went
 from .release.release import Release
 
 if TYPE_CHECKING:
@@ -32,24 +30,37 @@ if TYPE_CHECKING:
     from .audit.pair_finding import PairFinding
     from .audit.verdict import Verdict
     from .measure.pair_scores import PairScores
+    from .release.bucket_release import BucketRelease
+    from .release.pair_release import PairRelease
     from .report.figure import Figure
     from .report.frontier import Sweep
     from .risk.curve import RiskCurve
 
 StrPath = str | os.PathLike[str]
+STAGES = ("method", "writing", "auditing", "reporting")
+"""Where the time of a run goes; the public page is made before the audit, which reads it too."""
 
 
 @dataclass(frozen=True)
 class Publication:
-    """A release in its place: where, what the audit of its bytes said, and notices."""
+    """A release in its place: where, what the audit of its bytes said, notices, and the time it took.
+
+    `seconds` are those of each stage: the method, writing, auditing and reporting.
+    """
 
     path: Path
     private: Path
     verdict: Verdict | BucketFinding | PairFinding
     layout: Layout
     notices: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
     scores: PairScores | None = None
     """Of two data sets what hiding their patterns cost; for the holder of the data alone."""
+
+    @property
+    def time(self) -> str:
+        """Where the time went, in words."""
+        return where_time_went(self.seconds)
 
     def __str__(self) -> str:
         return f"{self.path} (private documents: {self.private})\n{self.verdict}"
@@ -63,7 +74,9 @@ def publish(
     format: str | None = None,
     csv_safe: bool = False,
     allow_useless: bool = False,
+    private_report: bool = True,
     placed: Callable[[Path], object] | None = None,
+    watch: Watch | None = None,
 ) -> Publication:
     """Write a release, audit the written bytes, and put it into place in one step.
 
@@ -83,32 +96,25 @@ def publish(
         instead, or an error where the format is given.
     allow_useless
         Publish a release too of which most records say nothing; else it is refused.
+    private_report
+        Whether the private folder gets its page, which can take long for a large table; the public one
+        is part of the release. `setveil.report` makes that of a release of sets later.
     placed
         Called with the folder as soon as it is there to stay: an interrupt after that comes too late.
+    watch
+        Progress listener, cancel switch and clock.
     """
-    if isinstance(release, BucketRelease):
-        from .table_publishing import publish_table
-
-        return publish_table(
+    if not isinstance(release, Release):
+        return _publisher(release)(
             release,
             path,
             force=force,
             format=format,
             csv_safe=csv_safe,
             allow_useless=allow_useless,
+            private_report=private_report,
             placed=placed,
-        )
-    if isinstance(release, PairRelease):
-        from .pair_publishing import publish_pair
-
-        return publish_pair(
-            release,
-            path,
-            force=force,
-            format=format,
-            csv_safe=csv_safe,
-            allow_useless=allow_useless,
-            placed=placed,
+            watch=watch,
         )
     from .audit import audit_folder
     from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING, REPORT
@@ -122,10 +128,10 @@ def publish(
         published_paths,
         with_report,
     )
-    from .report.private_page import Extras, private_report
     from .report.public_page import public_report
     from .report.risk_part import curve_of_records
 
+    watch = watch or Watch()
     check_environment()
     refuse_useless(release, allowed=allow_useless)
     layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
@@ -135,6 +141,7 @@ def publish(
         format_notices += told_of_formulas(published)
     notices = (*release.notices, *format_notices, *check_destination(path, force=force))
     with Staging(path, force=force) as staging:
+        watch.begin("writing")
         data_file = data_file_name(layout)
         data_sha256 = staging.write(data_file, lambda file: write_data(release.published, layout, file))
         paths = hierarchy_document(published)
@@ -148,12 +155,15 @@ def publish(
             mode="exact",
             source_date_epoch=os.environ.get("SOURCE_DATE_EPOCH"),
         )
+        watch.begin("reporting")
         after = curve_of_records(release.published, release.guarantee)
         report = public_report(told, release.published, published, after)
         report_sha256 = staging.write(REPORT, lambda file: file.write(report))
         public = json_document(with_report(told, file=REPORT, sha256=report_sha256))
         certificate_sha256 = staging.write(CERTIFICATE, lambda file: file.write(public))
+        watch.begin("auditing")
         verdict = judged(lambda: audit_folder(staging.public), release.guarantee)
+        watch.begin("writing")
         account = private_audit(
             release,
             certificate_sha256=certificate_sha256,
@@ -164,11 +174,48 @@ def publish(
         for name, document in ((AUDIT, account), (RECODING, private_recoding(release))):
             staging.write_private(name, json_document(document))
         staging.write_private(HIERARCHY, hierarchy_document(private_paths(release)))
-        extras = Extras(after=after, before=_risk_before(release))
-        page = private_report(release, told, verdict=verdict, notices=notices, extras=extras)
-        staging.write_private(REPORT, page)
+        if private_report:
+            watch.begin("reporting")
+            page = _private_page(release, told, verdict, notices, after, watch)
+            staging.write_private(REPORT, page)
+        watch.begin("writing")
         late = staging.commit(placed)
-        return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
+    return Publication(
+        staging.target, staging.twin, verdict, layout, (*notices, *late), seconds_of(release, watch)
+    )
+
+
+def _publisher(release: BucketRelease | PairRelease) -> Callable[..., Publication]:
+    """Return what publishes a release of this kind; a run of sets need not load the others."""
+    from .release.bucket_release import BucketRelease
+
+    if isinstance(release, BucketRelease):
+        from .table_publishing import publish_table
+
+        return publish_table
+    from .pair_publishing import publish_pair
+
+    return publish_pair
+
+
+def seconds_of(release: Release | BucketRelease | PairRelease, watch: Watch) -> dict[str, float]:
+    """Return the seconds of each stage until now, in the order of `STAGES`."""
+    seconds = {"method": release.seconds, **watch.stages.seconds}
+    return {stage: seconds[stage] for stage in STAGES if stage in seconds}
+
+
+def _private_page(
+    release: Release,
+    told: dict[str, Any],
+    verdict: Verdict,
+    notices: tuple[str, ...],
+    after: RiskCurve | None,
+    watch: Watch,
+) -> bytes:
+    from .report.private_page import Extras, private_report
+
+    extras = Extras(after=after, before=_risk_before(release), seconds=seconds_of(release, watch))
+    return private_report(release, told, verdict=verdict, notices=notices, extras=extras)
 
 
 def report(

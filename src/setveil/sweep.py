@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .api import as_transactions, refuse_paths
+from .distinct import distinct
 from .errors import Infeasible, ResourceLimit, TimeLimit, UsageError
 from .job import Job, Prepared
 from .model.guarantees import KmAnonymity
@@ -195,7 +196,7 @@ def _point(
     seconds = time.monotonic() - started
     pair = BeforeAfter(outcome.recoding, engine.rows())
     rows, nodes = engine.rows(), pair.node_of_occurrence
-    published = np.unique(nodes[nodes >= 0])
+    published = distinct(nodes[nodes >= 0])
     at_top = tops(prepared.hierarchy)
     telling = records_with(rows.indptr, (nodes >= 0) & ~at_top[nodes])
     point = SweepPoint(

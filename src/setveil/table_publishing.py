@@ -18,6 +18,7 @@ from .publishing import (
     judged,
     refuse_labels,
     refuse_useless,
+    seconds_of,
 )
 from .release.bucket_release import BucketRelease
 
@@ -46,6 +47,7 @@ def publish_table(
     format: str | None = None,
     csv_safe: bool = False,
     allow_useless: bool = False,
+    private_report: bool = True,
     placed: Callable[[Path], object] | None = None,
     watch: Watch | None = None,
 ) -> Publication:
@@ -55,14 +57,14 @@ def publish_table(
     ----------
     release
         What `setveil.anonymize` returned for a table; not a seeded one.
-    path, force, allow_useless, placed
+    path, force, allow_useless, private_report, placed
         As in `setveil.publish`.
     format
         "buckets", two tables, or "joined", one.
     csv_safe
         Refuse cells that a spreadsheet would run as formulas.
     watch
-        Progress listener and cancel switch.
+        Progress listener, cancel switch and clock.
     """
     from .audit import audit_folder
     from .io.bucket_files import write_rows
@@ -79,6 +81,7 @@ def publish_table(
     from .release.documents import with_report
     from .report.bucket_pages import public_bucket_report
 
+    watch = watch or Watch()
     check_environment()
     check_bucket_format(format)
     if release.seeded:
@@ -97,6 +100,7 @@ def publish_table(
         _refuse_formulas(release)
     notices = (*release.notices, *check_destination(path, force=force))
     with Staging(path, force=force) as staging:
+        watch.begin("writing")
         hashes: dict[str, str] = {}
         if joined:
             header = (*tables.quasi_header, data.sensitive)
@@ -122,11 +126,14 @@ def publish_table(
             joined=joined,
             source_date_epoch=os.environ.get("SOURCE_DATE_EPOCH"),
         )
+        watch.begin("reporting")
         page = public_bucket_report(told, tables, release.rules)
         report_sha256 = staging.write(REPORT, lambda file: file.write(page))
         public = json_document(with_report(told, file=REPORT, sha256=report_sha256))
         certificate_sha256 = staging.write(CERTIFICATE, lambda file: file.write(public))
+        watch.begin("auditing")
         verdict = judged(lambda: audit_folder(staging.public), release.guarantee)
+        watch.begin("writing")
         account = private_account(
             release,
             certificate_sha256=certificate_sha256,
@@ -136,10 +143,15 @@ def publish_table(
         )
         staging.write_private(AUDIT, json_document(account))
         staging.write_private(BUCKETS, json_document(private_buckets(release)))
-        staging.write_private(REPORT, _private_page(release, told, notices, watch))
+        if private_report:
+            watch.begin("reporting")
+            staging.write_private(REPORT, _private_page(release, told, notices, watch))
+        watch.begin("writing")
         late = staging.commit(placed)
-        layout = Layout("joined" if joined else "buckets")
-        return Publication(staging.target, staging.twin, verdict, layout, (*notices, *late))
+    layout = Layout("joined" if joined else "buckets")
+    return Publication(
+        staging.target, staging.twin, verdict, layout, (*notices, *late), seconds_of(release, watch)
+    )
 
 
 def audit_unwritten(release: BucketRelease) -> BucketFinding:
@@ -169,14 +181,14 @@ def _private_page(
     release: BucketRelease,
     told: dict[str, object],
     notices: tuple[str, ...],
-    watch: Watch | None,
+    watch: Watch,
 ) -> bytes:
     from .report.bucket_pages import private_bucket_report
     from .risk.background import attack_by_rules
-    from .risk.definetti import attack_by_learning
+    from .risk.definetti import attack_sample
 
     try:
-        learning = attack_by_learning(release.data, release.bucketing, watch=watch)
+        learning = attack_sample(release.data, release.bucketing, watch=watch)
     except ResourceLimit:  # too many values to learn about: the report does without
         learning = None
     background = (
@@ -185,7 +197,12 @@ def _private_page(
         else None
     )
     return private_bucket_report(
-        release, told, notices=notices, background=background, learning=learning
+        release,
+        told,
+        notices=notices,
+        background=background,
+        learning=learning,
+        seconds=seconds_of(release, watch),
     )
 
 

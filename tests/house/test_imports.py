@@ -54,6 +54,23 @@ NEEDED_FOR_HELP = {
 }
 
 
+BASKETS = """
+import contextlib, io, os, sys, tempfile
+os.chdir(tempfile.mkdtemp())
+open("data.csv", "w").write("ale,bun\\nale,bun\\nale\\nbun\\n")
+open("tree.csv", "w").write("ale;ALL\\nbun;ALL\\n")
+sys.argv = "setveil anonymize data.csv --hierarchy tree.csv -k 2 -m 2 -o out".split()
+from setveil.__main__ import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+assert os.path.isfile("out/certificate.json")
+"""
+
+
+def test_a_small_run_on_baskets_loads_no_arrow_and_nothing_of_the_web() -> None:
+    assert not loaded_after(BASKETS) & {"pyarrow", "pyarrow.compute", "urllib.request", "ssl"}
+
+
 def own(modules: set[str]) -> set[str]:
     return {name for name in modules if name.partition(".")[0] == "setveil"}
 

@@ -45,7 +45,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"release"}),
     frozenset({"io"}),
     frozenset({"model"}),
-    frozenset({"errors", "progress", "_version"}),
+    frozenset({"distinct", "errors", "progress", "_version"}),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 TOGETHER = (TOP, frozenset({"errors", "progress"}))

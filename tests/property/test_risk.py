@@ -11,6 +11,7 @@ import pytest
 from setveil.kernels.matches import (
     AT_RISK,
     SAFE,
+    SHARE,
     UNKNOWN,
     count_rare_subsets,
     draw_known,
@@ -99,9 +100,11 @@ def test_kernels_find_the_rare_subsets_of_each_row(seed: int) -> None:
     is_open = np.ones(crowd.n_rows, np.bool_)
     everybody = np.arange(crowd.n_rows, dtype=np.int32)
     state, evidence = search_rare(everybody, crowd.data, crowd.lists, k, 5, PLENTY, 1, 2)
-    for size in range(1, 6):
-        found = count_rare_subsets(crowd.data, k, size, PLENTY)
-        assert found is not None
+    counted = count_rare_subsets(crowd.data, k, range(1, 6), PLENTY)
+    assert len(counted) == 5
+    for size, found in enumerate(counted, 1):
+        alone = count_rare_subsets(crowd.data, k, range(size, size + 1), PLENTY)
+        assert [(rare.tolist(), steps) for rare, steps in alone] == [(found[0].tolist(), found[1])]
         is_open, steps = mark_rare_rows(crowd.data, k, size, is_open, PLENTY)
         assert steps is not None
         for number, row in enumerate(rows):
@@ -127,8 +130,8 @@ def test_a_search_that_gives_up_says_so_and_says_nothing_wrong(seed: int) -> Non
     everybody = np.arange(crowd.n_rows, dtype=np.int32)
     sure, _ = search_rare(everybody, crowd.data, crowd.lists, 3, 4, PLENTY)
     is_open_after, _ = mark_rare_rows(crowd.data, 3, 2, sure[:, 0] == SAFE, PLENTY)
-    rare_by_row, _ = count_rare_subsets(crowd.data, 3, 2, PLENTY) or (None, None)
-    assert rare_by_row is not None
+    rare_by_size = count_rare_subsets(crowd.data, 3, range(1, 5), PLENTY)
+    assert len(rare_by_size) == 4
     for steps in (0, 3, 10, 30):
         state, _ = search_rare(everybody, crowd.data, crowd.lists, 3, 4, steps)
         assert np.all((state == sure) | (state == UNKNOWN))
@@ -137,8 +140,20 @@ def test_a_search_that_gives_up_says_so_and_says_nothing_wrong(seed: int) -> Non
             assert is_open.tolist() == is_open_after.tolist()
         wrong = [row for row, still in zip(rows, is_open, strict=True) if not still]
         assert all((oracle.least_known(records, row, 3) or 9) <= 2 for row in wrong)
-        counted = count_rare_subsets(crowd.data, 3, 2, steps)
-        assert counted is None or counted[0].tolist() == rare_by_row.tolist()
+        # One size after the other, each given a share of what is left, until one takes more.
+        left, expected = 4 * SHARE * steps, []
+        for size in range(1, 5):
+            alone = count_rare_subsets(crowd.data, 3, range(size, size + 1), left)
+            if not alone:
+                break
+            left -= alone[0][1]
+            expected.append((alone[0][0].tolist(), alone[0][1]))
+        counted = count_rare_subsets(crowd.data, 3, range(1, 5), 4 * SHARE * steps)
+        assert [(rare.tolist(), taken) for rare, taken in counted] == expected
+        assert all(
+            rare.tolist() == sure_rare.tolist()
+            for (rare, _), (sure_rare, _) in zip(counted, rare_by_size, strict=False)
+        )
 
 
 @pytest.mark.parametrize("seed", range(60))

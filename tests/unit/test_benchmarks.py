@@ -17,7 +17,7 @@ from benchmarks.__main__ import main
 from benchmarks.buckets import false_links
 from benchmarks.catalogue import BENCHMARKS, NAMES, benchmark
 from benchmarks.context import Context, WorkerFailed, measured_apart
-from benchmarks.data import FILES, DataAbsent, Source, by_level
+from benchmarks.data import FILES, ROOT, DataAbsent, Source, by_level
 from benchmarks.grid import METHODS, Apart, Bench, Point, answers
 from benchmarks.plot import Panel, small_multiples
 from benchmarks.report import (
@@ -47,7 +47,7 @@ QUICK = Context(quick=True)
 
 
 def test_the_names() -> None:
-    assert len(set(NAMES)) == len(NAMES) == 23
+    assert len(set(NAMES)) == len(NAMES) == 24
     assert [entry.name for entry in BENCHMARKS if not entry.by_default] == [
         "pos-large-m",
         "compare",
@@ -146,6 +146,15 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["partition", "--quick", "--output", str(tmp_path)]) == 0
     assert "Quick run" in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["partition.json", "partition.md"]
+
+
+def test_the_same_work_by_another_checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["partition", "--quick", "--against", str(ROOT)]) == 0
+    said = capsys.readouterr().out
+    assert "here / there" in said
+    assert len(re.findall(r"^  \d: partition", said, re.MULTILINE)) == 2
+    assert main(["partition", "--quick", "--against", str(tmp_path)]) == 1
+    assert "is no checkout" in capsys.readouterr().out
 
 
 def test_ratio_and_bars() -> None:

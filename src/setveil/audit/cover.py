@@ -80,7 +80,9 @@ def widen(published: Published, leaves_under: Mapping[str, Collection[str]]) -> 
     row = np.repeat(row_by_entry, length_by_entry)
     inside = np.arange(total) - np.repeat(np.cumsum(length_by_entry) - length_by_entry, length_by_entry)
     leaf_number = flat[np.repeat(first_by_code[published.items], length_by_entry) + inside]
-    keys = np.unique(row * max(len(leaves), 1) + leaf_number)
+    # Sorted by hand, since np.unique hashes: far slower where keys are many and nearly in order.
+    keys = np.sort(row * max(len(leaves), 1) + leaf_number, kind="stable")
+    keys = keys[np.diff(keys, prepend=-1) > 0]
     rows, numbers = np.divmod(keys, max(len(leaves), 1))
     indptr = np.zeros(published.records + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=published.records), out=indptr[1:])

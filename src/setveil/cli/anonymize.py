@@ -70,6 +70,13 @@ OUTPUT = (
         panel="Output",
         default=False,
     ),
+    Flag(
+        "no_report",
+        bool,
+        "leave the page of the private folder out, which can take long for a large table",
+        panel="Output",
+        default=False,
+    ),
     Flag("force", bool, "replace a release that is there", panel="Output", default=False),
     Flag(
         "publish_useless",
@@ -186,8 +193,6 @@ def published(plan: Plan, prepared: Prepared, listener: Listener | None) -> tupl
     given = plan.given
     with screen.notices_before_error(prepared.notices, verbose=given["verbose"]):
         release = prepared.run(Watch(listener=listener, time_limit=plan.settings.time_limit))
-        if listener is not None:
-            listener("writing and auditing", None)
         publication = publish(
             release,
             given["output"],
@@ -195,7 +200,9 @@ def published(plan: Plan, prepared: Prepared, listener: Listener | None) -> tupl
             format=given["format"],
             csv_safe=given["csv_safe"],
             allow_useless=given["publish_useless"],
+            private_report=not given["no_report"],
             placed=standing.placed,
+            watch=Watch(listener=listener),
         )
     return release, publication
 
@@ -252,7 +259,7 @@ def files(publication: Publication) -> list[str]:
 
 def summary(release: Release, publication: Publication) -> str:
     """Return what was kept, lost and guaranteed, and where it lies."""
-    lines = [line for line in str(release).split("\n")[1:] if not line.startswith("  note ")]
+    lines = screen.lines_of(release, publication.time)
     smallest = publication.verdict.as_dict()["smallest_support"]
     audited = "the written bytes keep the promise"
     if smallest is not None:
@@ -280,6 +287,7 @@ def as_plain(release: Release, publication: Publication) -> dict[str, Any]:
         "domain": release.hierarchy.domain,
         "objective": None if release.objective is None else release.objective.as_dict(),
         "seconds": release.seconds,
+        "seconds_by_stage": dict(publication.seconds),
         "complete": release.complete,
         "verdict": {
             "holds": verdict.holds,

@@ -64,7 +64,7 @@ _FITTING = (
     frozenset(
         {"missing_cells", "as_is", "hierarchy", "model", "method", "time_limit", "threads", "output"}
     )
-    | {"format", "force", "publish_useless", "csv_safe", "as_json", "verbose"}
+    | {"format", "force", "publish_useless", "csv_safe", "no_report", "as_json", "verbose"}
     | _OF_TREES.keys()
     | {flag.name for flag in (*PAIR, *READING)}
     | {option.name for record in PAIR_METHODS for option in record.options}
@@ -161,6 +161,7 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
                 format=given["format"],
                 csv_safe=given["csv_safe"],
                 allow_useless=given["publish_useless"],
+                private_report=not given["no_report"],
                 placed=standing.placed,
                 watch=Watch(listener=listener),
             )
@@ -241,7 +242,7 @@ def _files(publication: Publication) -> list[str]:
 
 
 def _summary(release: PairRelease, publication: Publication) -> str:
-    lines = [line for line in str(release).split("\n")[1:] if not line.startswith("  note ")]
+    lines = screen.lines_of(release, publication.time)
     verdict: Any = publication.verdict
     audited = "the written bytes keep the promise"
     if verdict.patterns_every_level and not release.guarantee.every_level:
@@ -264,6 +265,7 @@ def _plain(release: PairRelease, publication: Publication) -> dict[str, Any]:
         "values": release.values,
         "raised": release.raised,
         "seconds": release.seconds,
+        "seconds_by_stage": dict(publication.seconds),
         "complete": release.complete,
         "verdict": publication.verdict.as_dict(),
         "options": dict(release.options),

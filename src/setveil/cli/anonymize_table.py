@@ -41,8 +41,8 @@ BUCKETS = (
 )
 _FITTING = (
     frozenset({"quasi", "sensitive", "intervals", "rules", "missing_cells", "l", "model", "method"})
-    | {"dry_run", "rules_only", "time_limit"}
-    | {"output", "format", "force", "publish_useless", "csv_safe", "as_json", "verbose"}
+    | {"dry_run", "rules_only", "time_limit", "output", "format", "force", "publish_useless"}
+    | {"csv_safe", "no_report", "as_json", "verbose"}
     | {flag.name for flag in (*READ, *TREES)}
     | {option.name for record in TABLE_METHODS for option in record.options}
 )
@@ -130,6 +130,7 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
                 format=given["format"],
                 csv_safe=given["csv_safe"],
                 allow_useless=given["publish_useless"],
+                private_report=not given["no_report"],
                 placed=standing.placed,
                 watch=Watch(listener=listener),
             )
@@ -235,7 +236,7 @@ def _files(release: BucketRelease, publication: Publication) -> list[str]:
 
 
 def _summary(release: BucketRelease, publication: Publication) -> str:
-    lines = [line for line in str(release).split("\n")[1:] if not line.startswith("  note ")]
+    lines = screen.lines_of(release, publication.time)
     fewest = publication.verdict.as_dict()["fewest_possible"]
     audited = f"the written bytes keep the promise; fewest possible values {fewest}"
     lines.append(f"  {'audit'.ljust(8)} {audited}")
@@ -254,6 +255,7 @@ def _plain(release: BucketRelease, publication: Publication) -> dict[str, Any]:
         "rules": len(release.rules),
         "left_out": len(release.left_out or ()),
         "seconds": release.seconds,
+        "seconds_by_stage": dict(publication.seconds),
         "verdict": publication.verdict.as_dict(),
         "options": dict(release.options),
         "figures": dict(release.figures),

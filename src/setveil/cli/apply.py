@@ -102,7 +102,9 @@ def apply(
                 format=given["format"],
                 csv_safe=given["csv_safe"],
                 allow_useless=given["publish_useless"],
+                private_report=not given["no_report"],
                 placed=standing.placed,
+                watch=Watch(listener=listener),
             )
     if extension.release is None or publication is None:
         screen.notices(new.notices, verbose=given["verbose"])

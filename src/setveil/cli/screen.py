@@ -119,6 +119,12 @@ def on_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def lines_of(release: object, time: str) -> list[str]:
+    """Return what a release says of itself, its notices aside, with all of the time it took."""
+    lines = [line for line in str(release).split("\n")[1:] if not line.startswith("  note ")]
+    return [f"  time     {time}" if line.startswith("  time ") else line for line in lines]
+
+
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table to stdout: drawn on a terminal, tab-separated elsewhere."""
     if not on_terminal():

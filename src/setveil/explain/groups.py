@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import distinct
 from ..engines.local import LocalEngine
 from ..kernels.rows import recode_rows
 from ..model.guarantees import KAnonymity
@@ -40,7 +41,7 @@ def explain_groups(release: Release, rows: Rows, node: int, *, top: int, watch: 
     first, end = int(hierarchy.first_leaf[node]), int(hierarchy.end_leaf[node])
     asked = (rows.leaves >= first) & (rows.leaves < end)
     record = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))[asked]
-    holding = np.unique(record)
+    holding = distinct(record)
     published = published_nodes(recoding, rows)
     shares = _shares(hierarchy, published[asked], rows.leaves[asked])
     size = np.bincount(recoding.group_of_record, minlength=recoding.n_groups)
@@ -91,10 +92,10 @@ def _shares(
     shares = [
         Share(
             None if upper < 0 else hierarchy.labels[upper],
-            len(np.unique(leaves[published == upper])),
+            len(distinct(leaves[published == upper])),
             int((published == upper).sum()),
         )
-        for upper in np.unique(published).tolist()
+        for upper in distinct(published).tolist()
     ]
     return tuple(sorted(shares, key=lambda share: (-share.occurrences, share.published_as or "")))
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import distinct, sort_within
 from ..errors import UsageError
 from ..job import seal
 from ..model.costs import COST_NAMES, make_cost
@@ -26,12 +27,9 @@ Counts = NDArray[np.int64]
 def as_leaves(new: Transactions, tree: Hierarchy) -> Rows:
     """Return the new records as leaves of the union's hierarchy."""
     leaf_of_item = np.full(max(len(new.vocabulary), 1), -1, dtype=np.int64)
-    for item in np.unique(new.items).tolist():
+    for item in distinct(new.items).tolist():
         leaf_of_item[item] = tree.node_of_label[new.vocabulary.labels[item]]
-    record = np.repeat(np.arange(len(new), dtype=np.int64), new.length_by_record)
-    width = max(tree.n_leaves, 1)
-    leaves = np.sort(record * width + leaf_of_item[new.items]) % width
-    return Rows(new.indptr, leaves.astype(np.int32))
+    return Rows(new.indptr, sort_within(new.indptr, leaf_of_item[new.items], tree.n_leaves))
 
 
 def cells_of(release: Release, new: Transactions) -> tuple[tuple[str, ...], ...] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..distinct import first_places, number_distinct
 from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
@@ -364,11 +365,8 @@ def _counted(
     )
     distinct = list(number_of_label)
     width = max(len(distinct), 1)
-    keys, first, place = np.unique(
-        record_of_entry * width + label_of_code[draft.code_of_entry],
-        return_index=True,
-        return_inverse=True,
-    )
+    keys, place = number_distinct(record_of_entry * width + label_of_code[draft.code_of_entry])
+    first = first_places(place, len(keys))
     counts = np.zeros(len(keys), dtype=np.int64)
     once = np.ones(len(place), dtype=np.int64)
     np.add.at(counts, place, once if draft.count_of_entry is None else draft.count_of_entry)

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from ..distinct import distinct, first_places, number_distinct
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..model.hierarchy import Hierarchy
 from ..model.intervals import from_intervals
@@ -167,7 +168,7 @@ def _filled(column: Column, absent: np.ndarray, name: str, file: str | None) -> 
     """Return a column whose absent cells hold the label for no value."""
     if not absent.any():
         return column
-    used = set(np.unique(column.code_of_row[~absent]).tolist())
+    used = set(distinct(column.code_of_row[~absent]).tolist())
     if MISSING_LABEL in column.values and column.values.index(MISSING_LABEL) in used:
         raise DataError(
             f"column {shorten(name)} holds {MISSING_LABEL!r}, which stands for no value.",
@@ -197,7 +198,8 @@ def _spelled(
 ) -> tuple[Column, list[Problem], list[str]]:
     """Return a column with its values as they count, and what is odd about them."""
     column = columns.by_name[name]
-    used, first = np.unique(column.code_of_row, return_index=True)
+    used, number = number_distinct(column.code_of_row)
+    first = first_places(number, len(used))
     values = [column.values[code] for code in used.tolist()]
     lines = [columns.line(row) for row in first.tolist()]
     problems = [
@@ -220,7 +222,7 @@ def _spelled(
 
 
 def _by_intervals(column: Column, name: str, options: MicrodataOptions, file: str | None) -> Hierarchy:
-    used = [column.values[code] for code in np.unique(column.code_of_row).tolist()]
+    used = [column.values[code] for code in distinct(column.code_of_row).tolist()]
     finest, *coarser = options.intervals[name]
     try:
         tree = from_intervals([v for v in used if v != MISSING_LABEL], finest, coarser=coarser)
@@ -234,7 +236,8 @@ def _by_intervals(column: Column, name: str, options: MicrodataOptions, file: st
 def _strangers(columns: Columns, column: Column, name: str, tree: Hierarchy) -> list[Problem]:
     """Return a problem for each value that is not a leaf of the column's hierarchy."""
     problems = []
-    used, first = np.unique(column.code_of_row, return_index=True)
+    used, number = number_distinct(column.code_of_row)
+    first = first_places(number, len(used))
     for code, row in zip(used.tolist(), first.tolist(), strict=True):
         value = column.values[code]
         node = tree.node_of_label.get(value, -1)

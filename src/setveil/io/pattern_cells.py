@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import number_distinct
 from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout, LayoutColumn
 from ..model.transactions import Transactions
@@ -203,7 +204,7 @@ def cells_as_sets(cells: Cells, options: CellOptions) -> Transactions:
         if options.missing_cells == "error":
             problems += missing_problems(name, absent, columns)
         here = np.flatnonzero(~absent)
-        used, code = np.unique(column.code_of_row[here], return_inverse=True)
+        used, code = number_distinct(column.code_of_row[here])
         texts = [column.values[number] for number in used.tolist()]
         if options.missing_cells == "category" and absent.any():
             if MISSING_LABEL in texts:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import DataError, Problem, UsageError
 from ..model.transactions import Transactions
 from .columns import FRAME, Column
@@ -297,7 +298,7 @@ def _two_classes(
     column: Column, absent: Bools, name: str, asked: Sequence[str] | None, file: str | None
 ) -> tuple[str, str]:
     """Return the values that split the table; `UsageError` where it is not clear which."""
-    there = sorted({column.values[code] for code in np.unique(column.code_of_row[~absent]).tolist()})
+    there = sorted({column.values[code] for code in distinct(column.code_of_row[~absent]).tolist()})
     shown = ", ".join(shorten(value) for value in there[:SHOWN_CLASSES])
     shown += ", …" if len(there) > SHOWN_CLASSES else ""
     if asked is None and len(there) != 2:

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import DataError
 from .csv_text import Fields
 
@@ -63,7 +64,7 @@ def _difference(fields: Fields, table: np.ndarray, *, counts: bool) -> str | Non
     """Return in what the columns differ from places in a basket, or None."""
     seen = np.zeros(len(fields.values), dtype=np.int64)
     for column in table.T:
-        seen[np.unique(column)] += 1
+        seen[distinct(column)] += 1
     if "" in fields.values:
         seen[fields.values.index("")] = 0
     if seen.max(initial=0) < 2:

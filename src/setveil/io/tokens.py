@@ -7,12 +7,12 @@ piece in order. FIMI and CSV both split this way.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from .arrays import numpy_integers
+from .arrays import FEW, numpy_integers
 
 Codes = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -32,6 +32,13 @@ def number_pieces(text_by_byte: Bytes, length_of_piece: Places) -> Pieces:
     """Number the pieces that lie back to back in `text_by_byte` and have these lengths in bytes."""
     offsets = np.zeros(len(length_of_piece) + 1, dtype=np.int64)
     np.cumsum(length_of_piece, out=offsets[1:])
+    if len(length_of_piece) <= FEW:
+        content, found = text_by_byte.tobytes(), dict[bytes, int]()
+        pieces = (content[start:end] for start, end in pairwise(offsets.tolist()))
+        few = [found.setdefault(piece, len(found)) for piece in pieces]
+        return Pieces([piece.decode() for piece in found], np.array(few, dtype=np.int32))
+    import pyarrow as pa
+
     large = int(offsets[-1]) >= 2**31
     kind = pa.large_string() if large else pa.string()
     if not large:

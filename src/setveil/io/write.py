@@ -11,21 +11,23 @@ import gzip
 import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import InternalError
 from ..model.layout import Layout, LayoutColumn
 from ..model.transactions import Transactions
-from .arrays import arrow_integers, arrow_text, arrow_texts
+from .arrays import FEW, arrow_integers, arrow_text, arrow_texts
 from .draft import label_fault
 from .fimi import BLANKS, COMMENT_MARKS, SPMF_MARKS
 from .spelling import is_formula
 from .text import shorten
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Texts: TypeAlias = "list[str] | pa.Array"
 ROWS_PER_BLOCK = 65_536
 ONEHOT_BLOCK_BYTES = 16 << 20
 ONEHOT_LIMIT_BYTES = 4 << 30
@@ -161,12 +163,22 @@ def quoted(field: str, delimiter: str) -> str:
     return field
 
 
-def _joined(transactions: Transactions, fields: Sequence[str], separator: str) -> Iterator[pa.Array]:
+def _joined(transactions: Transactions, fields: Sequence[str], separator: str) -> Iterator[Texts]:
     """Yield the rows as texts, a block at a time, their fields joined by the separator."""
-    values = arrow_texts(fields)
     indptr = transactions.indptr
-    for start in range(0, len(transactions), ROWS_PER_BLOCK):
-        bounds = indptr[start : start + ROWS_PER_BLOCK + 1]
+    blocks = [
+        indptr[start:][: ROWS_PER_BLOCK + 1] for start in range(0, len(indptr) - 1, ROWS_PER_BLOCK)
+    ]
+    if len(indptr) + len(transactions.items) <= FEW:
+        named = [fields[item] for item in transactions.items.tolist()]
+        for bounds in blocks:
+            yield [separator.join(named[low:high]) for low, high in pairwise(bounds.tolist())]
+        return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = arrow_texts(fields)
+    for bounds in blocks:
         items = transactions.items[bounds[0] : bounds[-1]]
         lists = pa.LargeListArray.from_arrays(
             arrow_integers(bounds - bounds[0]), values.take(arrow_integers(items))
@@ -174,8 +186,13 @@ def _joined(transactions: Transactions, fields: Sequence[str], separator: str) -
         yield pc.binary_join(lists, arrow_text(separator))
 
 
-def _lines(texts: pa.Array, end: str = "\n") -> bytes:
+def _lines(texts: Texts, end: str = "\n") -> bytes:
     """Return the texts as bytes, each ended by `end`."""
+    if isinstance(texts, list):
+        return (end.join(texts) + end).encode()
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     whole = pa.LargeListArray.from_arrays(arrow_integers(np.array([0, len(texts)])), texts)
     joined = pc.binary_join(whole, arrow_text(end))
     return bytes(joined[0].as_buffer()) + end.encode()
@@ -199,6 +216,9 @@ def _jsonl(transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
 
 
 def _long(transactions: Transactions, layout: Layout) -> Iterator[bytes]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     mark = layout.delimiter
     yield f"record{mark}item\n".encode()
     fields = [quoted(label, mark) for label in transactions.vocabulary.labels]
@@ -280,6 +300,7 @@ def _table(transactions: Transactions, layout: Layout) -> Iterator[bytes]:
 
 def _write_parquet(transactions: Transactions, file: BinaryIO) -> None:
     """Write one column of lists, with every setting that could change the bytes pinned."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from .arrow import list_array

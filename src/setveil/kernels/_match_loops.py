@@ -15,6 +15,8 @@ from ._calls import Counts, Ids
 from ._jit import jit
 
 Flags = npt.NDArray[np.bool_]
+SHARE = 4
+"""One attempt may take a quarter of the steps that are left."""
 
 
 @jit
@@ -38,24 +40,32 @@ def count_rare_sized(
     row_of: Ids,
     choose: Counts,
     k: int,
-    size: int,
+    least_size: int,
     most_steps: int,
+    steps_by_size: Counts,
     rare_by_row: Counts,
 ) -> int:
-    """Add to `rare_by_row` the number of each row's subsets of `size` items that are rare.
+    """Add to ``rare_by_row[s]`` each row's number of rare subsets of `least_size` + s items.
 
     A subset is counted at its shortest rare prefix: with it all ways to complete it are rare.
-    ``choose[n, t]`` is the number of ways to take t of n. Returns the steps, or -1 where it gave up.
+    ``choose[n, t]`` is the number of ways to take t of n. All sizes are counted on one way through the
+    prefixes, and ``steps_by_size[s]`` gets the steps that this size alone would take. Of `most_steps`
+    a size may take a quarter of what those before it leave. Where it would take more it is given up,
+    and all larger ones with it; returns how many sizes were counted.
     """
     n_items = support_by_item.size
-    for row in range(indptr.size - 1):
-        end = indptr[row + 1]
-        for position in range(indptr[row], end):
-            if support_by_item[items[position]] < k:
-                rare_by_row[row] += choose[end - 1 - position, size - 1]
-    steps = int(items.size)
+    n_sizes = steps_by_size.size
+    for s in range(n_sizes):
+        size = least_size + s
+        for row in range(indptr.size - 1):
+            end = indptr[row + 1]
+            for position in range(indptr[row], end):
+                if support_by_item[items[position]] < k:
+                    rare_by_row[s, row] += choose[end - 1 - position, size - 1]
+        steps_by_size[s] = items.size
+    size = least_size + n_sizes - 1
     if size == 1:
-        return steps
+        return n_sizes
     count = np.zeros(n_items, np.int64)
     entries = np.zeros(n_items, np.int64)
     place = np.zeros(n_items, np.int64)
@@ -78,6 +88,9 @@ def count_rare_sized(
         while n_open > 0:
             n_open -= 1
             low, top, depth = begins[n_open], ends[n_open], depths[n_open]
+            if depth >= size:
+                continue
+            steps = 0
             n_touched = 0
             for entry in range(low, top):
                 row = rows[entry]
@@ -90,8 +103,21 @@ def count_rare_sized(
                         n_touched += 1
                     entries[item] += 1
                     count[item] += weight_by_row[row]
-            if steps > most_steps:
-                return -1
+            left = most_steps
+            for s in range(n_sizes):
+                if least_size + s > depth:
+                    steps_by_size[s] += steps
+                    if steps_by_size[s] > left // SHARE:
+                        # Steps only grow, so that what is too much now is too much in the end.
+                        n_sizes = s
+                        size = least_size + n_sizes - 1
+                        break
+                left -= steps_by_size[s]
+            if depth >= size:
+                for t in range(n_touched):
+                    count[touched[t]] = 0
+                    entries[touched[t]] = 0
+                continue
             total = 0
             n_rare = 0
             for t in range(n_touched):
@@ -110,7 +136,9 @@ def count_rare_sized(
                     for position in range(positions[entry] + 1, end):
                         item = items[position]
                         if count[item] < k:
-                            rare_by_row[row] += choose[end - 1 - position, size - 1 - depth]
+                            for s in range(max(0, depth + 1 - least_size), n_sizes):
+                                further = least_size + s - 1 - depth
+                                rare_by_row[s, row] += choose[end - 1 - position, further]
                         elif place[item] >= 0 and position + 1 < end:
                             rows[place[item]] = row
                             positions[place[item]] = position
@@ -125,7 +153,7 @@ def count_rare_sized(
                     filled += entries[item]
                 count[item] = 0
                 entries[item] = 0
-    return steps
+    return n_sizes
 
 
 @jit

@@ -18,13 +18,14 @@ import numpy.typing as npt
 from . import _match_draws as draws
 from . import _match_rows as single
 from ._calls import Counts, Ids, Words, even_parts, in_threads, plain
-from ._match_loops import Flags, count_rare_sized, mark_rare_sized
+from ._match_loops import SHARE, Flags, count_rare_sized, mark_rare_sized
 from ._match_rows import AT_RISK, SAFE, UNKNOWN
 from ._rare_loops import occurrences
 
 __all__ = [
     "AT_RISK",
     "SAFE",
+    "SHARE",
     "UNKNOWN",
     "count_rare_subsets",
     "draw_known",
@@ -41,13 +42,14 @@ Data: TypeAlias = tuple[Counts, Ids, Counts, Counts]
 Lists: TypeAlias = tuple[Counts, Ids, Words, Ids]
 """Rows of items: list_indptr, rows, bitmaps, slot by item; as in `supports`."""
 
-_LARGEST = 1 << 62
 _TASKS_PER_THREAD = 8
 _LEAST_PER_TASK = 64
 
 
-def count_rare_subsets(data: Data, k: int, size: int, most_steps: int) -> tuple[Counts, int] | None:
-    """Count the subsets of `size` items of each row that fewer than `k` records hold.
+def count_rare_subsets(data: Data, k: int, sizes: range, steps_left: int) -> list[tuple[Counts, int]]:
+    """Count the subsets of each of some sizes of each row that fewer than `k` records hold.
+
+    All sizes are counted at once; what comes out is as if one were counted after the other.
 
     Parameters
     ----------
@@ -55,32 +57,33 @@ def count_rare_subsets(data: Data, k: int, size: int, most_steps: int) -> tuple[
         The rows.
     k
         A set is rare where fewer records than this hold it.
-    size
-        The items in a set, at least 1.
-    most_steps
-        Give up after so many steps.
+    sizes
+        The items in a set, at least 1, in steps of 1; of the longest row no more sets of the largest
+        size than fit in a number.
+    steps_left
+        A size that would take more than a `SHARE` of the steps that those before it leave is given up,
+        and with it all larger ones.
 
     Returns
     -------
-    rare_by_row
-        How many of its subsets are rare.
-    steps
-        The steps it took. None instead of both where it gave up.
+    counted
+        For each size that was counted, how many such subsets of each row are rare, and the steps.
     """
     indptr, items, weight_by_row, support_by_item = data
+    if not sizes:
+        return []
     longest = int(np.diff(indptr).max(initial=0))
-    if comb(longest, size) >= _LARGEST:
-        return None
     choose = np.array(
-        [[comb(n, t) for t in range(size)] for n in range(longest + 1)], dtype=np.int64
-    ).reshape(longest + 1, size)
+        [[comb(n, t) for t in range(sizes[-1])] for n in range(longest + 1)], dtype=np.int64
+    ).reshape(longest + 1, sizes[-1])
     start, position, row, _ = occurrences(indptr, items, support_by_item.size, 1)
-    rare_by_row = np.zeros(len(weight_by_row), np.int64)
-    steps = count_rare_sized(
-        indptr, items, weight_by_row, support_by_item, start, position, row, choose, k, size,
-        most_steps, rare_by_row,
+    steps_by_size = np.zeros(len(sizes), np.int64)
+    rare_by_row = np.zeros((len(sizes), len(weight_by_row)), np.int64)
+    counted = count_rare_sized(
+        indptr, items, weight_by_row, support_by_item, start, position, row, choose, k, sizes[0],
+        steps_left, steps_by_size, rare_by_row,
     )  # fmt: skip
-    return None if steps < 0 else (rare_by_row, steps)
+    return [(rare_by_row[s], int(steps_by_size[s])) for s in range(counted)]
 
 
 def mark_rare_rows(

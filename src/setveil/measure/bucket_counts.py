@@ -15,6 +15,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import count_distinct
 from ..errors import UsageError
 from ..model.microdata import Microdata
 from ..release.bucketing import Bucketing
@@ -55,7 +56,7 @@ class Reconstruction:
         n_values = len(data.values)
         sizes = np.bincount(bucketing.bucket_by_tuple, minlength=bucketing.n_buckets)
         joined = bucketing.bucket_by_tuple.astype(np.int64) * n_values + data.value_by_tuple
-        held, count = np.unique(joined, return_counts=True)
+        held, count = count_distinct(joined)
         bucket, value = np.divmod(held, n_values)
         order = np.lexsort((value, sizes[bucket]))
         part = sizes[bucket][order] * n_values + value[order]

@@ -36,6 +36,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import number_distinct
 from ..kernels.queries import estimate_supports
 from ..kernels.rows import recode_rows
 from ..mining.frequent import frequent_itemsets
@@ -137,7 +138,7 @@ def _mean_error(found: NDArray[np.int64], true: NDArray[np.int64]) -> Fraction:
     """Return the mean of |found - true| / true, exactly; equal true supports are added up first."""
     if not len(true):
         return Fraction(0)
-    values, place = np.unique(true, return_inverse=True)
+    values, place = number_distinct(true)
     apart = np.zeros(len(values), dtype=np.int64)
     np.add.at(apart, place, np.abs(found - true))
     total = sum(map(Fraction, apart.tolist(), values.tolist()), Fraction(0))

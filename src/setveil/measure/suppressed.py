@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..distinct import distinct
 from .before_after import BeforeAfter
 from .scores import Measure
 
@@ -30,7 +31,7 @@ def _suppressed(pair: BeforeAfter) -> Fraction:
 
 
 def _suppressed_items(pair: BeforeAfter) -> Fraction:
-    gone = np.unique(pair.rows.leaves[pair.node_of_occurrence < 0])
+    gone = distinct(pair.rows.leaves[pair.node_of_occurrence < 0])
     return _share(len(gone), int((pair.count_by_leaf > 0).sum()))
 
 

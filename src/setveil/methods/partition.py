@@ -24,6 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import distinct
 from ..engines.base import Engine
 from ..errors import Infeasible, InternalError, UsageError
 from ..kernels.partition import next_nodes, split_parts
@@ -178,7 +179,7 @@ def _as_recoding(hierarchy: Hierarchy, rows: Rows, now: Ids, order: Counts, boun
     )
     lengths = np.diff(rows.indptr)
     part = np.repeat(part_of_record.astype(np.int64), lengths)
-    held = np.unique(part * len(hierarchy) + now)
+    held = distinct(part * len(hierarchy) + now)
     part_of_node, node = held // len(hierarchy), (held % len(hierarchy)).astype(np.int32)
     by_place = np.lexsort((hierarchy.first_leaf[node], part_of_node))
     node = node[by_place]

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..distinct import number_distinct
 from ..errors import TimeLimit
 from ..search.pair_state import Flags, Ids, Side
 from ..search.pattern_moves import Patterns, find_moves, find_slots
@@ -216,7 +217,7 @@ def _raised(work: PatternWork) -> list[tuple[int, int]]:
         raised = side.leaves != side.node_by_entry
         keys = side.leaves[raised].astype(np.int64) * len(tree) + side.node_by_entry[raised]
         records = np.repeat(side.weight_by_row, np.diff(side.indptr))[raised]
-        codes, group = np.unique(keys, return_inverse=True)
+        codes, group = number_distinct(keys)
         sums = np.bincount(group, weights=records, minlength=len(codes))
         for code, total in zip(codes.tolist(), sums.tolist(), strict=True):
             pair = divmod(code, len(tree))

@@ -20,6 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..distinct import first_places, number_distinct
 from ..errors import UsageError
 from ..model.guarantees import exact_growth
 from ..model.transactions import Transactions
@@ -151,7 +152,8 @@ def _in_order(
     # Patterns with the same counts on the same side are ranked once, exactly. Records are numbered by
     # 32 bits, so that one number of 64 holds both counts and the side.
     code = (side * (max(records) + 1) + joined.support) * (max(records) + 1) + elsewhere
-    _, first, kind = np.unique(code, return_index=True, return_inverse=True)
+    codes, kind = number_distinct(code)
+    first = first_places(kind, len(codes))
 
     def key(place: int) -> tuple[bool, Fraction, Fraction]:
         where, other = int(side[place]), int(elsewhere[place])

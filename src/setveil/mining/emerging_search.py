@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import number_distinct
 from ..kernels.rows import merge_rows
 from ..kernels.supports import count_supports, node_bitmaps, node_lists
 from ..model.transactions import Transactions
@@ -140,7 +141,7 @@ def most_elsewhere(support: Counts, here: int, there: int, growth: Fraction) -> 
     """Return in how many records of the other side a set of each support may be."""
     # support / here >= growth * count / there, solved for count; by Python's whole numbers, which do
     # not overflow, once for each support that occurs.
-    values, place = np.unique(support, return_inverse=True)
+    values, place = number_distinct(support)
     most = [
         value * there * growth.denominator // (growth.numerator * here) for value in values.tolist()
     ]

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import first_places, number_distinct
 from ..errors import ResourceLimit, UsageError
 from ..kernels.rule_counts import MINIMUM, PRODUCT, Coded, Found, find_rules, joined
 from ..model.guarantees import whole_number
@@ -233,12 +234,13 @@ def _merged(data: Microdata) -> tuple[NDArray[np.int32], NDArray[np.int32], NDAr
     span = 1
     for column, size in zip(columns, sizes, strict=True):
         if span * size >= 2**62:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+            key = number_distinct(key)[1]
             span = len(data)
         key = key * size + column
         span *= size
-    _, first, weight = np.unique(key, return_index=True, return_counts=True)
-    return data.leaves[first], data.value_by_tuple[first], weight.astype(np.int64)
+    keys, number = number_distinct(key)
+    first = first_places(number, len(keys))
+    return data.leaves[first], data.value_by_tuple[first], np.bincount(number)
 
 
 def _search(search: Callable[..., Found], n_attributes: int, watch: Watch) -> Found:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
+from ..distinct import distinct
 from ..errors import HierarchyError, Problem, UsageError
 from .guarantees import Coherence, Guarantee, LmDiversity
 from .hierarchy import Hierarchy
@@ -23,7 +22,7 @@ UNKNOWN_POLICIES = ("error", "attach-to-root")
 def labels_in(transactions: Transactions) -> list[str]:
     """Return the labels that occur, sorted."""
     labels = transactions.vocabulary.labels
-    return [labels[item] for item in np.unique(transactions.items).tolist()]
+    return [labels[item] for item in distinct(transactions.items).tolist()]
 
 
 def fit_hierarchy(

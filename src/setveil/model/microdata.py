@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import distinct
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from .hierarchy import Hierarchy
 from .intervals import parse_number
@@ -211,7 +212,7 @@ def check_roles(
 
 def _used(texts: Sequence[str], codes: Ids) -> tuple[list[str], Ids]:
     """Return the texts that occur, sorted, and their numbers."""
-    used = np.unique(codes)
+    used = distinct(codes)
     kept = sorted({texts[code] for code in used.tolist()})
     place = {text: number for number, text in enumerate(kept)}
     new_of_code = np.zeros(len(texts), dtype=np.int32)

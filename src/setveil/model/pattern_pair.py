@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..distinct import distinct, sort_within
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from .hierarchy import Hierarchy
 from .layout import Layout
@@ -149,7 +150,7 @@ def _refuse_unfit(
     """Raise `HierarchyError` for values that are no leaves, each with its file and line."""
     problems: dict[str, Problem] = {}
     for data in (first, second):
-        for item in np.unique(data.items).tolist():
+        for item in distinct(data.items).tolist():
             label = data.vocabulary.labels[item]
             node = hierarchy.node_of_label.get(label)
             if label in problems or (node is not None and node < hierarchy.n_leaves):
@@ -179,9 +180,7 @@ def _bound(data: Transactions, hierarchy: Hierarchy) -> Rows:
     """
     labels = data.vocabulary.labels
     leaf_of_item = np.array([hierarchy.node_of_label.get(label, -1) for label in labels] or [-1])
-    leaves = leaf_of_item[data.items].astype(np.int32)
-    record = np.repeat(np.arange(len(data), dtype=np.int64), data.length_by_record)
-    return Rows(data.indptr, leaves[np.lexsort((leaves, record))])
+    return Rows(data.indptr, sort_within(data.indptr, leaf_of_item[data.items], hierarchy.n_leaves))
 
 
 def _flat(labels: Sequence[str]) -> Hierarchy:

@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import distinct, sort_within
 from ..errors import HierarchyError, Problem
 from .hierarchy import Hierarchy
 from .layout import Layout
@@ -80,11 +81,7 @@ class Transactions:
             id_of_code[code] = ids.get(label, -1)
         width = max(len(vocabulary), 1)
         keys = record_of_entry.astype(np.int64) * width + id_of_code[code_of_entry]
-        # Sorted by hand: entries come nearly in order, and np.unique hashes, which is far slower here.
-        keys.sort(kind="stable")
-        is_new = np.ones(len(keys), dtype=np.bool_)
-        is_new[1:] = keys[1:] != keys[:-1]
-        keys = keys[is_new]
+        keys = distinct(keys)
         indptr = np.zeros(n_records + 1, dtype=np.int64)
         np.cumsum(np.bincount(keys // width, minlength=n_records), out=indptr[1:])
         return cls(vocabulary, indptr, (keys % width).astype(np.int32))
@@ -164,7 +161,7 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     >>> restricted.labels, rows.leaves.tolist()
     (('a', 'c', 'T'), [0, 1, 0])
     """
-    used = np.unique(transactions.items)
+    used = distinct(transactions.items)
     labels = [transactions.vocabulary.labels[item] for item in used]
     unknown = [label for label in labels if label not in hierarchy.node_of_label]
     if unknown:
@@ -199,5 +196,5 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     for item, label in zip(used.tolist(), labels, strict=True):
         leaf_of_item[item] = restricted.node_of_label[label]
     leaves = leaf_of_item[transactions.items]
-    record = np.repeat(np.arange(len(transactions), dtype=np.int64), transactions.length_by_record)
-    return restricted, Rows(transactions.indptr, leaves[np.lexsort((leaves, record))])
+    indptr = transactions.indptr
+    return restricted, Rows(indptr, sort_within(indptr, leaves, restricted.n_leaves))

@@ -11,6 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import distinct, number_distinct
+from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..model.vocabulary import Vocabulary
 from .recoding import SUPPRESSED, Recoding
@@ -47,18 +49,21 @@ def published_rows(recoding: Recoding, rows: Rows) -> Transactions:
 
 def published_by_record(recoding: Recoding, rows: Rows) -> Transactions:
     """Return the published records in the order of the rows, which must not be published."""
-    hierarchy = recoding.hierarchy
-    nodes = published_nodes(recoding, rows)
+    return labelled_nodes(recoding.hierarchy, rows, published_nodes(recoding, rows))
+
+
+def labelled_nodes(hierarchy: Hierarchy, rows: Rows, nodes: Ids) -> Transactions:
+    """Return the records of which each occurrence is published as a node, or not at all (-1)."""
     record = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))
     kept = nodes >= 0
     width = max(len(hierarchy), 1)
-    keys = np.unique(record[kept] * width + hierarchy.label_rank[nodes[kept]])
-    used, item = np.unique(keys % width, return_inverse=True)
+    keys = distinct(record[kept] * width + hierarchy.label_rank[nodes[kept]])
+    record, rank = np.divmod(keys, width)
+    used, item = number_distinct(rank)
     node_of_rank = np.argsort(hierarchy.label_rank)
     labels = tuple(hierarchy.labels[node] for node in node_of_rank[used].tolist())
-    lengths = np.bincount(keys // width, minlength=len(rows))
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=indptr[1:])
+    np.cumsum(np.bincount(record, minlength=len(rows)), out=indptr[1:])
     return Transactions(Vocabulary(labels), indptr, item.astype(np.int32))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import number_distinct
 from ..model.microdata import Microdata
 from .bucketing import Bucketing
 
@@ -44,5 +45,5 @@ def rank_rows(data: Microdata) -> NDArray[np.int64]:
     for attribute in data.quasi:
         labels = attribute.hierarchy.label_rank
         joined = rank * len(labels) + labels[attribute.leaf_by_tuple]
-        rank = np.unique(joined, return_inverse=True)[1].astype(np.int64)
+        rank = number_distinct(joined)[1]
     return rank

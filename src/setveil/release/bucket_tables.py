@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import count_distinct
 from ..model.microdata import Microdata
 from .bucket_order import in_canonical_order, rank_rows
 from .bucketing import Bucketing
@@ -106,9 +107,7 @@ def publish_buckets(data: Microdata, bucketing: Bucketing) -> BucketTables:
     bucket_by_tuple = in_canonical_order(data, bucketing).bucket_by_tuple
     order = np.lexsort((rank_rows(data), bucket_by_tuple))
     width = max(len(data.values), 1)
-    keys, counts = np.unique(
-        bucket_by_tuple.astype(np.int64) * width + data.value_by_tuple, return_counts=True
-    )
+    keys, counts = count_distinct(bucket_by_tuple.astype(np.int64) * width + data.value_by_tuple)
     return BucketTables(
         data=data,
         leaves=data.leaves[order],

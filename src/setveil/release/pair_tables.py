@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ..model.pattern_pair import PatternPair, column_of
 from ..model.transactions import Rows, Transactions
-from ..model.vocabulary import Vocabulary
-from .apply import canonical_order
+from .apply import canonical_order, labelled_nodes
 from .pair_recoding import PairRecoding
 from .sealing import as_labels
 
@@ -58,32 +57,10 @@ def publish_pair(pair: PatternPair, recoding: PairRecoding) -> PairTables:
 def _side(pair: PatternPair, rows: Rows, nodes: Ids) -> tuple[Transactions, Places]:
     """Return the rows of one side in canonical order, and the record of each."""
     original = as_labels(rows, pair.hierarchy)
-    published = published_in_order(pair, rows, nodes)
+    published = labelled_nodes(pair.hierarchy, rows, nodes)
     order = canonical_order(original)
     order = order[_order(published.take(order), pair.columns)]
     return published.take(order), order
-
-
-def published_in_order(pair: PatternPair, rows: Rows, nodes: Ids) -> Transactions:
-    """Return the published rows of one side in the order of its records, which must not be published.
-
-    Parameters
-    ----------
-    pair, rows
-        The data, and the side.
-    nodes
-        The published node of each entry.
-    """
-    hierarchy = pair.hierarchy
-    record = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))
-    width = max(len(hierarchy), 1)
-    keys = np.unique(record * width + hierarchy.label_rank[nodes])
-    used, item = np.unique(keys % width, return_inverse=True)
-    node_of_rank = np.argsort(hierarchy.label_rank)
-    labels = tuple(hierarchy.labels[node] for node in node_of_rank[used].tolist())
-    indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(keys // width, minlength=len(rows)), out=indptr[1:])
-    return Transactions(Vocabulary(labels), indptr, item.astype(np.int32))
 
 
 def _order(published: Transactions, columns: Sequence[str]) -> Places:

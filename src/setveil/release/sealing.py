@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import number_distinct, sort_within
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..model.vocabulary import Vocabulary
@@ -39,7 +40,7 @@ def digest_as_read(transactions: Transactions, key: bytes) -> str:
 
 def digest_of_records(transactions: Transactions, key: bytes) -> str:
     """Return the keyed hash of the records alone, whatever their order, in hex digits."""
-    used, items = np.unique(transactions.items, return_inverse=True)
+    used, items = number_distinct(transactions.items)
     labels = tuple(transactions.vocabulary.labels[item] for item in used.tolist())
     plain = Transactions(Vocabulary(labels), transactions.indptr, items.astype(np.int32))
     return digest_as_read(plain.take(canonical_order(plain)), key)
@@ -65,8 +66,6 @@ def labelled(
     order = sorted(range(len(labels)), key=labels.__getitem__)
     item_of_node = np.empty(len(labels), dtype=np.int64)
     item_of_node[order] = np.arange(len(labels))
-    record = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64), np.diff(indptr))
-    width = max(len(labels), 1)
-    items = np.sort(record * width + item_of_node[nodes]) % width
+    items = sort_within(indptr, item_of_node[nodes], len(labels))
     vocabulary = Vocabulary(tuple(labels[node] for node in order))
-    return Transactions(vocabulary, indptr, items.astype(np.int32))
+    return Transactions(vocabulary, indptr, items)

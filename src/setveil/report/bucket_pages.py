@@ -13,6 +13,7 @@ import numpy as np
 
 from ..model.microdata import NO_VALUE
 from ..model.rules import NegativeRule
+from ..progress import where_time_went
 from ..release.bucket_release import BucketRelease
 from ..release.bucket_tables import BucketTables
 from ..risk.background import BackgroundAttack
@@ -85,6 +86,7 @@ def private_bucket_report(
     notices: Sequence[str],
     background: BackgroundAttack | None,
     learning: DeFinettiAttack | None,
+    seconds: Mapping[str, float],
 ) -> bytes:
     """Return the page for the holder of the data alone.
 
@@ -97,11 +99,13 @@ def private_bucket_report(
     background
         What whoever knows the rules learns.
     learning
-        How well the values are guessed from all buckets together.
+        How well the values are guessed from the buckets together, of a large table from some of them.
+    seconds
+        What each stage took until the page was made.
     """
     facts: list[tuple[Content, Content]] = [
         ("Method", element("code", release.method)),
-        ("Time", f"{release.seconds:.2f} s"),
+        ("Time", where_time_went(seconds)),
         *((name.replace("_", " "), str(value)) for name, value in release.options.items()),
         *((name, str(value)) for name, value in release.figures.items()),
     ]
@@ -118,7 +122,7 @@ def private_bucket_report(
         element(
             "main",
             promises(certificate),
-            attacks(background, learning),
+            attacks(background, learning, release.records),
             buckets(release.tables),
             values(release.tables),
             known(release.rules) if "rules" in certificate else "",
@@ -262,7 +266,9 @@ def _conditions(rule: NegativeRule) -> Html:
     return join(met, " and ")
 
 
-def attacks(background: BackgroundAttack | None, learning: DeFinettiAttack | None) -> Html:
+def attacks(
+    background: BackgroundAttack | None, learning: DeFinettiAttack | None, records: int
+) -> Html:
     """Return what two attacks find; for the holder alone, since they look at the true values."""
     parts: list[Content] = []
     if background is not None:
@@ -285,4 +291,14 @@ def attacks(background: BackgroundAttack | None, learning: DeFinettiAttack | Non
                 "think again about what the columns tell.",
             ),
         ]
+        if learning.tuples < records:
+            parts.append(
+                element(
+                    "p",
+                    f"This was tried on whole buckets with {learning.tuples:,} of the {records:,} "
+                    "records, since the table is large; from all of them more can be learned: "
+                    "setveil risk looks at all.",
+                    class_="small",
+                )
+            )
     return section("attacks", "What attacks find", *parts) if parts else Html("")

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..distinct import count_distinct
 from ..measure.before_after import BeforeAfter
 from ..model.costs import make_cost
 from ..release.release import dropped_words
@@ -42,9 +43,7 @@ def generalized(pair: BeforeAfter) -> tuple[Change, ...]:
     tree, width = pair.hierarchy, pair.hierarchy.n_leaves
     nodes, leaves = pair.node_of_occurrence, pair.rows.leaves
     changed = (nodes >= 0) & (nodes != leaves)
-    keys, counts = np.unique(
-        nodes[changed].astype(np.int64) * width + leaves[changed], return_counts=True
-    )
+    keys, counts = count_distinct(nodes[changed].astype(np.int64) * width + leaves[changed])
     cost = make_cost("ncp", tree)
     cost_by_key = cost.unit_by_node[keys // width].astype(np.int64) * counts
     whole = int(cost_by_key.sum()) + cost.scale * int((nodes < 0).sum())
@@ -61,7 +60,7 @@ def generalized(pair: BeforeAfter) -> tuple[Change, ...]:
 def left_out(pair: BeforeAfter) -> tuple[tuple[str, int], ...]:
     """Return the items that are left out, each with how many records held it, most frequent first."""
     gone = pair.rows.leaves[pair.node_of_occurrence < 0]
-    leaves, counts = np.unique(gone, return_counts=True)
+    leaves, counts = count_distinct(gone)
     named = zip(leaves.tolist(), counts.tolist(), strict=True)
     return tuple(sorted(((pair.hierarchy.labels[leaf], n) for leaf, n in named), key=_heaviest))
 

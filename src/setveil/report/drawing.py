@@ -7,7 +7,7 @@ compared. It holds no script, no style sheet and no reference to anything outsid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from .palette import INK, MUTED, PAPER, RULE, Style
 
@@ -51,6 +51,20 @@ def cut_to_width(text: str, size: float, width: float) -> str:
 def visible(text: str) -> str:
     """Return text without characters that XML forbids or that move other text about."""
     return "".join(sign if sign.isprintable() else "�" for sign in text)
+
+
+def _escaped(text: str) -> str:
+    return escape(visible(text), quote=False)
+
+
+def _quoted(text: str) -> str:
+    """Return text as the value of an attribute, in the quotes that it does not hold."""
+    escaped = _escaped(text)
+    if '"' not in escaped:
+        return f'"{escaped}"'
+    if "'" not in escaped:
+        return f"'{escaped}'"
+    return '"' + escaped.replace('"', "&quot;") + '"'
 
 
 def number(value: float) -> str:
@@ -167,7 +181,7 @@ class Drawing:
             marks += f' text-anchor="{anchor}"'
         self._shapes.append(
             f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" fill="{colour}"{marks}>'
-            f"{escape(visible(text))}</text>"
+            f"{_escaped(text)}</text>"
         )
 
     def lines(
@@ -210,13 +224,13 @@ class Drawing:
         sheet = Style(PAPER, RULE, INK, weight=1)
         frame = Drawing(self.width, self.height, title="")
         frame.box(0.5, 0.5, self.width - 1, self.height - 1, sheet, radius=10)
-        described = f"<desc>{escape(visible(self.description))}</desc>" if self.description else ""
+        described = f"<desc>{_escaped(self.description)}</desc>" if self.description else ""
         return "\n".join(
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
                 f'viewBox="0 0 {width} {height}" role="img" '
-                f"aria-label={quoteattr(visible(self.title))} font-family={quoteattr(FONT)}>",
-                f"<title>{escape(visible(self.title))}</title>{described}",
+                f"aria-label={_quoted(self.title)} font-family={_quoted(FONT)}>",
+                f"<title>{_escaped(self.title)}</title>{described}",
                 ARROW_HEAD,
                 *frame._shapes,
                 *self._shapes,

@@ -13,7 +13,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from xml.sax.saxutils import escape
+from html import escape
 
 from .drawing import ARROW_HEAD, visible
 from .figure import Figure
@@ -45,7 +45,11 @@ def text(content: Content) -> Html:
     >>> text("a < b")
     'a &lt; b'
     """
-    return content if isinstance(content, Html) else Html(escape(visible(content)))
+    return content if isinstance(content, Html) else Html(escape(visible(content), quote=False))
+
+
+def _attribute(value: str | int) -> str:
+    return escape(visible(str(value)), quote=False).replace('"', "&quot;")
 
 
 def element(name: str, /, *content: Content, **attributes: str | int | None) -> Html:
@@ -55,7 +59,7 @@ def element(name: str, /, *content: Content, **attributes: str | int | None) -> 
     '<p class="sum">1 &lt; 2</p>'
     """
     spelled = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(visible(str(value)), {chr(34): "&quot;"})}"'
+        f' {key.rstrip("_").replace("_", "-")}="{_attribute(value)}"'
         for key, value in attributes.items()
         if value is not None
     )

@@ -6,11 +6,12 @@ inputs that lead to the same release give the same page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..audit.pair_finding import PairFinding
 from ..measure.pair_scores import PairScores
 from ..model.hierarchy import Hierarchy
+from ..progress import where_time_went
 from ..release.pair_release import PairRelease
 from ..release.pair_tables import PairTables
 from .html import Content, Html, element, join, label, listed, page, section, table, terms_and_meanings
@@ -70,6 +71,7 @@ def private_pair_report(
     finding: PairFinding,
     notices: Sequence[str],
     scores: PairScores,
+    seconds: Mapping[str, float],
 ) -> bytes:
     """Return the page for the holder of the data alone.
 
@@ -83,6 +85,8 @@ def private_pair_report(
         What was told during the run.
     scores
         What the release cost.
+    seconds
+        What each stage took until the page was made.
     """
     paths = [release.pair.hierarchy.path(name) for name in release.published.labels]
     options = {name.replace("_", " "): value for name, value in release.options.items()}
@@ -90,7 +94,7 @@ def private_pair_report(
     facts: list[tuple[Content, Content]] = [
         ("Method", element("code", release.method)),
         ("Data sets", listed((label(first), label(second)))),
-        ("Time", f"{release.seconds:.2f} s"),
+        ("Time", where_time_went(seconds)),
         ("Search", "went to its end" if release.complete else "was ended by the time limit"),
         *((name, str(value)) for name, value in options.items()),
         *((name, str(value)) for name, value in release.figures.items()),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from ..measure.branches import BranchLosses
 from ..measure.scores import Scores
 from ..model.costs import cost_title
+from ..progress import where_time_went
 from ..release.release import UNKNOWN_OPTIMUM, Release, dropped_words, empty_words
 from .html import Content, Html, bar, join, label, section, table, terms_and_meanings
 from .sections import counted, in_percent
@@ -14,7 +16,12 @@ from .sections import counted, in_percent
 FEW_BRANCHES, MOST_BRANCHES = 5, 15
 
 
-def loss_part(release: Release, branches: BranchLosses | None, scores: Scores | None) -> Html:
+def loss_part(
+    release: Release,
+    branches: BranchLosses | None,
+    scores: Scores | None,
+    seconds: Mapping[str, float] | None,
+) -> Html:
     """Return the exact losses, how far from the best they are, and where they come from."""
     pairs: list[tuple[Content, Content]] = [
         (
@@ -52,6 +59,8 @@ def loss_part(release: Release, branches: BranchLosses | None, scores: Scores | 
             + "".join(f", {name} = {value}" for name, value in sorted(release.options.items())),
         )
     )
+    if seconds is not None:
+        pairs.append(("Time", where_time_went(seconds)))
     parts: list[Content] = [terms_and_meanings(pairs)]
     if branches is not None:
         parts.append(_branches(branches))

@@ -61,13 +61,14 @@ class Extras:
 
     `after` and `before` are the risk curves of the published and of the original records, `scores`
     measures of the loss, `frontier` pictures of what other strengths of the promise would cost, each
-    with a sentence.
+    with a sentence, `seconds` what each stage took until the page was made.
     """
 
     after: RiskCurve | None = None
     before: RiskCurve | None = None
     scores: Scores | None = None
     frontier: Sequence[tuple[Figure, str]] = ()
+    seconds: Mapping[str, float] | None = None
 
 
 def private_report(
@@ -123,10 +124,10 @@ def _about_originals(release: Release, extras: Extras) -> list[Html]:
     """Return the parts on what became of the original records, as far as they are at hand."""
     risk = risk_before_after(extras.before, extras.after, release.guarantee)
     if release.rows is None:
-        return [loss_part(release, None, extras.scores), risk]
+        return [loss_part(release, None, extras.scores, extras.seconds), risk]
     pair = BeforeAfter(release.recoding, release.rows)
     return [
-        loss_part(release, branch_losses(pair), extras.scores),
+        loss_part(release, branch_losses(pair), extras.scores, extras.seconds),
         risk,
         changes_part(generalized(pair)),
         left_out_part(left_out(pair), len(release.dropped)),

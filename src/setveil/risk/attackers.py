@@ -16,6 +16,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import count_distinct, number_distinct
 from ..kernels.rows import merge_rows, recode_rows
 from ..model.transactions import Transactions
 from ..model.vocabulary import Vocabulary
@@ -51,7 +52,7 @@ class _Cases:
             return Estimate.averaged(float(risk.mean()), float(risk.var()), len(risk))
         total = Fraction(0)
         width = int(support.max(initial=0)) + 1
-        keys, times = np.unique(self.group[chosen] * width + support[chosen], return_counts=True)
+        keys, times = count_distinct(self.group[chosen] * width + support[chosen])
         for key, n_cases in zip(keys.tolist(), times.tolist(), strict=True):
             total += n_cases * self.chance_by_group[key // width] / (key % width)
         return Estimate.counted(total)
@@ -186,7 +187,7 @@ def _all_sets(crowd: Crowd, size: int) -> tuple[Ids, _Cases]:
         found[:, :taken] = crowd.items[starts + np.tile(places, (len(rows), 1))]
         sets.append(found)
         # Equal weights make equal chances, so that exact sums are over few numbers.
-        weights, number = np.unique(crowd.weight_by_row[rows], return_inverse=True)
+        weights, number = number_distinct(crowd.weight_by_row[rows])
         group.append(np.repeat(number + len(chances), len(places)))
         chances += [Fraction(w, crowd.records * len(places)) for w in weights.tolist()]
     known = np.concatenate(sets)
@@ -210,9 +211,9 @@ def _classes(
 ) -> tuple[_Cases, Counts | None]:
     """Return the classes of equal records, and how often each is in the population."""
     weights = crowd.weight_by_row
-    sizes, number = np.unique(weights, return_inverse=True)
+    sizes, number = number_distinct(weights)
     chances = tuple(Fraction(size, crowd.records) for size in sizes.tolist())
-    cases = _Cases(weights, number.astype(np.int64), chances, exact=True)
+    cases = _Cases(weights, number, chances, exact=True)
     if population is None:
         return cases, None
     vocabulary = Vocabulary.of((*transactions.vocabulary, *population.vocabulary))

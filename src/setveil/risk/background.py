@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import distinct, number_distinct
 from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
 from ..model.rules import NegativeRule
@@ -108,12 +109,12 @@ def takeable_counts(classes: TupleClasses, bucketing: Bucketing) -> NDArray[np.i
     n_values = classes.impossible_by_set.shape[1]
     value_by_tuple = classes.value_by_class[classes.class_by_tuple]
     bucket = bucketing.bucket_by_tuple.astype(np.int64)
-    held = np.unique(bucket * n_values + value_by_tuple)
+    held = distinct(bucket * n_values + value_by_tuple)
     bucket_of_held, value_of_held = np.divmod(held, n_values)
     start = np.searchsorted(bucket_of_held, np.arange(bucketing.n_buckets + 1))
     set_by_tuple = classes.set_by_class[classes.class_by_tuple]
     n_sets = len(classes.impossible_by_set)
-    pairs, pair_by_tuple = np.unique(bucket * n_sets + set_by_tuple, return_inverse=True)
+    pairs, pair_by_tuple = number_distinct(bucket * n_sets + set_by_tuple)
     bucket_of_pair, set_of_pair = np.divmod(pairs, n_sets)
     width = np.diff(start)[bucket_of_pair]
     first = np.cumsum(width) - width

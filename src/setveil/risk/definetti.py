@@ -24,12 +24,13 @@ So many rounds are given where the table is small enough, and `settled` says whe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import count_distinct
 from ..errors import ResourceLimit
 from ..kernels._calls import plain
 from ..kernels.definetti import guess_again, learn_weights
@@ -41,6 +42,8 @@ FEWEST_ROUNDS, MOST_ROUNDS = 100, 1000
 """Between these lie the rounds after which the attack is stopped where guesses still change."""
 MOST_GUESSES = 30_000_000
 """Beyond the fewest, rounds are given while tuples times rounds stay below this."""
+SAMPLED_CELLS = 100_000
+"""The most quasi-identifying cells of a sample: 20,000 tuples of five columns."""
 SWEEPS = 10
 """How often the lines and columns of a bucket's guesses are scaled in a round."""
 LARGEST = 200_000_000
@@ -106,7 +109,7 @@ def attack_by_learning(
     """
     watch = watch or Watch()
     if rounds is None:
-        rounds = min(MOST_ROUNDS, max(FEWEST_ROUNDS, MOST_GUESSES // max(1, len(data))))
+        rounds = rounds_for(len(data))
     offsets = np.cumsum([0, *(attribute.hierarchy.n_leaves for attribute in data.quasi)])
     if int(offsets[-1]) * len(data.values) > LARGEST:
         raise ResourceLimit(
@@ -120,7 +123,7 @@ def attack_by_learning(
     start = plain(np.searchsorted(bucket, every), np.int64)
     features = plain(data.leaves[order] + offsets[:-1], np.int32)
     truth = data.value_by_tuple[order]
-    held, counts = np.unique(bucket * len(data.values) + truth, return_counts=True)
+    held, counts = count_distinct(bucket * len(data.values) + truth)
     bucket_of_held, values = np.divmod(held, len(data.values))
     value_start = plain(np.searchsorted(bucket_of_held, every), np.int64)
     sizes, widths = np.diff(start), np.diff(value_start)
@@ -148,6 +151,49 @@ def attack_by_learning(
     return DeFinettiAttack(
         len(data), int((guess == truth).sum()), int(largest.sum()), done, bool(settled)
     )
+
+
+def rounds_for(tuples: int) -> int:
+    """Return after how many rounds the attack on so many tuples is stopped.
+
+    >>> rounds_for(1_000), rounds_for(100_000), rounds_for(10_000_000)
+    (1000, 300, 100)
+    """
+    return min(MOST_ROUNDS, max(FEWEST_ROUNDS, MOST_GUESSES // max(1, tuples)))
+
+
+def attack_sample(
+    data: Microdata, bucketing: Bucketing, *, watch: Watch | None = None
+) -> DeFinettiAttack:
+    """Return what `attack_by_learning` finds in some whole buckets of a large table, in all of a small.
+
+    How many buckets are looked at follows from the numbers of tuples, columns and buckets alone, and
+    which ones from their numbers, which mean nothing.
+
+    Parameters
+    ----------
+    data, bucketing
+        The table and its buckets.
+    watch
+        Progress and cancelling.
+    """
+    most = SAMPLED_CELLS // max(1, len(data.quasi))
+    if len(data) <= most:
+        return attack_by_learning(data, bucketing, watch=watch)
+    n_chosen = max(1, bucketing.n_buckets * most // len(data))
+    chosen = np.arange(n_chosen) * bucketing.n_buckets // n_chosen
+    number = np.full(bucketing.n_buckets, -1, dtype=np.int32)
+    number[chosen] = np.arange(n_chosen)
+    bucket_by_tuple = number[bucketing.bucket_by_tuple]
+    kept = np.flatnonzero(bucket_by_tuple >= 0)
+    part = replace(
+        data,
+        quasi=tuple(replace(each, leaf_by_tuple=each.leaf_by_tuple[kept]) for each in data.quasi),
+        value_by_tuple=data.value_by_tuple[kept],
+    )
+    # No more rounds than the whole table would get: a sample is there to be quicker.
+    rounds = rounds_for(len(data))
+    return attack_by_learning(part, Bucketing(bucket_by_tuple[kept]), rounds=rounds, watch=watch)
 
 
 def _learn(

@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import number_distinct
 from ..errors import UsageError
 from ..kernels.rows import expand_rows
 from ..model.hierarchy import Hierarchy
@@ -48,10 +49,10 @@ def combinations_by_length(lengths: NDArray[np.int64], m: int) -> NDArray[np.flo
     >>> combinations_by_length(np.array([3, 0]), 2).tolist()
     [6.0, 0.0]
     """
-    distinct, place = np.unique(lengths, return_inverse=True)
+    values, place = number_distinct(lengths)
     counted = [
         sum(math.comb(length, size) for size in range(1, min(m, length) + 1))
-        for length in distinct.tolist()
+        for length in values.tolist()
     ]
     # Beyond what a float holds, a record outweighs all others anyway.
     capped = np.array([float(min(count, 10**300)) for count in counted], dtype=np.float64)

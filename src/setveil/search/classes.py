@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import first_places, number_distinct
 from ..model.microdata import Microdata
 from ..model.rules import NegativeRule, impossible_values
 
@@ -66,7 +67,7 @@ def classify(data: Microdata, rules: Iterable[NegativeRule]) -> TupleClasses:
     impossible = impossible_values(data, tuple(rules))
     set_by_tuple, first = number_lines(impossible)
     joined = data.value_by_tuple.astype(np.int64) * max(1, len(first)) + set_by_tuple
-    found, class_by_tuple = np.unique(joined, return_inverse=True)
+    found, class_by_tuple = number_distinct(joined)
     return TupleClasses(
         class_by_tuple.astype(np.int32),
         (found // max(1, len(first))).astype(np.int32),
@@ -85,7 +86,8 @@ def number_lines(flags: Flags) -> tuple[Counts, Counts]:
         digits = np.zeros(len(flags), dtype=np.int64)
         for column in told[low : low + DIGITS]:
             digits = 2 * digits + flags[:, column]
-        digits = np.unique(digits, return_inverse=True)[1]
+        digits = number_distinct(digits)[1]
         joined = number * (int(digits.max()) + 1) + digits
-        _, first, number = np.unique(joined, return_index=True, return_inverse=True)
+        values, number = number_distinct(joined)
+        first = first_places(number, len(values))
     return number, first

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import first_places, number_distinct
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows
 from ..progress import Watch
@@ -256,7 +257,8 @@ def _merged(paths: list[Ids], support: list[Counts], n_nodes: int) -> tuple[Ids,
     """Return the distinct paths in order with their summed supports."""
     every, weight = np.concatenate(paths), np.concatenate(support)
     keys = _path_keys(every, n_nodes)
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    values, group = number_distinct(keys)
+    first = first_places(group, len(values))
     total = np.zeros(len(first), dtype=np.int64)
-    np.add.at(total, group.reshape(-1), weight)
+    np.add.at(total, group, weight)
     return every[first], total

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import number_distinct
 from ..kernels._calls import plain
 from ..kernels.assignments import count_valid, find_valid
 from ..model.microdata import Microdata
@@ -64,7 +65,8 @@ def possible_counts(classes: TupleClasses, bucketing: Bucketing) -> Ids:
     if not len(bucketing):
         return np.empty(0, dtype=np.int32)
     joined = bucketing.bucket_by_tuple.astype(np.int64) * len(classes) + classes.class_by_tuple
-    found, place_by_tuple, counts = np.unique(joined, return_inverse=True, return_counts=True)
+    found, place_by_tuple = number_distinct(joined)
+    counts = np.bincount(place_by_tuple)
     bucket, member = found // len(classes), found % len(classes)
     start = np.searchsorted(bucket, np.arange(bucketing.n_buckets + 1))
     possible: Ids = count_valid(

@@ -17,8 +17,9 @@ from setveil.model.guarantees import LDiversity
 from setveil.model.microdata import Microdata
 from setveil.progress import Watch
 from setveil.release.bucketing import Bucketing
+from setveil.report.bucket_pages import attacks
 from setveil.risk import definetti
-from setveil.risk.definetti import attack_by_learning
+from setveil.risk.definetti import attack_by_learning, attack_sample
 from tests.oracle.definetti import equal_chances, next_shares
 from tests.papers.test_li_injector import adult
 
@@ -163,3 +164,37 @@ def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Microdata.from_columns({"a": list("xy"), "ill": list("uv")}, "ill")
     with pytest.raises(ResourceLimit, match="2 x 2 pairs"):
         attack_by_learning(data, Bucketing(np.zeros(2, np.int32)))
+
+
+def test_a_large_table_is_attacked_by_whole_buckets_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    random = Random(4)
+    data = table(random, 3000, 8, told=0.4)
+    bucketing = anatomy.anonymize(data, LDiversity(3), random=random, watch=Watch()).bucketing
+    whole = attack_by_learning(data, bucketing)
+    assert attack_sample(data, bucketing) == whole
+    seen: list[tuple[Microdata, Bucketing, int | None]] = []
+
+    def spy(part: Microdata, buckets: Bucketing, *, rounds: int, watch: Watch | None) -> object:
+        seen.append((part, buckets, rounds))
+        return attack_by_learning(part, buckets, rounds=rounds, watch=watch)
+
+    monkeypatch.setattr(definetti, "attack_by_learning", spy)
+    monkeypatch.setattr(definetti, "SAMPLED_CELLS", 2 * 600)
+    sample = attack_sample(data, bucketing)
+    assert sample == attack_sample(data, bucketing)
+    part, buckets, rounds = seen[0]
+    assert len(part) == sample.tuples == 600
+    assert buckets.n_buckets == bucketing.n_buckets // 5
+    assert set(np.bincount(buckets.bucket_by_tuple).tolist()) == {3}
+    assert rounds == definetti.rounds_for(len(data))
+    # Much is told of the value, so a fifth of the buckets teaches nearly as much.
+    assert abs(sample.accuracy - whole.accuracy) < Fraction(1, 10)
+    assert sample.accuracy > sample.baseline + Fraction(1, 10)
+
+
+def test_the_private_page_says_that_it_looked_at_a_sample() -> None:
+    found = definetti.DeFinettiAttack(tuples=600, right=300, by_share=200, rounds=9, settled=True)
+    assert "600 of the 3,000 records" in attacks(None, found, 3000)
+    assert "whole buckets" not in attacks(None, found, 600)
