@@ -60,7 +60,7 @@ class BucketRelease:
             return None
         return (
             f"all {self.records:,} records share one bucket: nothing is told but how often each value "
-            "occurs. What would help: fewer rules (a larger --min-exp), values grouped so that none is "
+            "occurs. What may help: fewer rules (a larger --min-exp), values grouped so that none is "
             "most people's, or a smaller l."
         )
 

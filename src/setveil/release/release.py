@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.costs import WEIGHTED, cost_title
-from ..model.guarantees import Guarantee
+from ..model.guarantees import Guarantee, KmAnonymity
 from ..model.hierarchy import Hierarchy
 from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions
@@ -204,15 +204,17 @@ class Release:
         ways = [f"a hierarchy{'' if flat and self.suppressed else ' with more levels'}"]
         if flat:
             ways = [f"{ways[0]} (`setveil hierarchy build` or `setveil hierarchy learn`)"]
-        if not self.suppressed and self.guarantee.model == "km":
+        asked = self.guarantee
+        plain = isinstance(asked, KmAnonymity) and not asked.negative
+        if plain and not self.suppressed and self.method != "trim":
             ways.insert(0, "--method trim, which may leave rare items out instead")
         if not self.complete:
             ways.insert(0, "more time")
-        if getattr(self.guarantee, "m", 1) > 1:
+        if getattr(asked, "m", 1) > 1:
             ways.append("a smaller m")
-        ways.append("a smaller l" if self.guarantee.model == "lm" else "a smaller k")
+        ways.append("a smaller l" if asked.model == "lm" else "a smaller k")
         listed = f"{', '.join(ways[:-1])} or {ways[-1]}"
-        return f"What would help: {listed}. `setveil compare` shows other methods."
+        return f"What may help: {listed}. `setveil compare` shows other methods."
 
     def to_arrow(self) -> pyarrow.Table:
         """Return the published records as an Arrow table, which pandas, polars and DuckDB take."""
