@@ -104,6 +104,7 @@ def lying(plan: Plan) -> type[Any]:
                     "nan duals": duals * np.nan,
                     "infinite duals": duals + np.inf,
                     "huge duals": duals + 1e300,
+                    "low duals": duals - 1.7e308,
                     "wrong duals": duals[::-1] * 3 - 1,
                     "no duals": duals * 0,
                 }.get(plan.fault, duals)
@@ -137,6 +138,7 @@ FAULTS = (
     "nan duals",
     "infinite duals",
     "huge duals",
+    "low duals",
     "wrong duals",
     "no duals",
     "bound too high",

@@ -227,8 +227,8 @@ class CutModel:
     def _advice(self, row_dual: Values) -> list[int]:
         """Return duals in integers, in `DUAL_SCALE` parts of a unit of cost."""
         scale = float(DUAL_SCALE << self._shift)
-        # No dual need be larger than all costs together.
-        return [round(min(dual, LARGEST_EXACT) * scale) for dual in row_dual.tolist()]
+        # No dual need be negative, or larger than all costs together.
+        return [round(dual * scale) for dual in np.clip(row_dual, 0, LARGEST_EXACT).tolist()]
 
     def _refined(self, dual_by_row: list[int]) -> list[int]:
         """Return the duals for the costs as they are, where the solver was told rounded ones.
