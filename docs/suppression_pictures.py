@@ -30,7 +30,7 @@ PARENTS: dict[str, str | None] = {
     **{child: above for above, below in CHILDREN.items() for child in below},
     "T": None,
 }
-ENGINE = LocalEngine.of(Transactions.from_rows(ROWS), Hierarchy.from_parents(PARENTS))
+ENGINE = LocalEngine.of(Transactions.from_rows(map(tuple, ROWS)), Hierarchy.from_parents(PARENTS))
 TREE = ENGINE.hierarchy
 COST = make_cost("lm", TREE)
 GOAL = KmAnonymity(2, 5)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .errors import UsageError
 from .job import Job
+from .model.arguments import checked
 from .model.fit import by_column
 from .model.guarantees import (
     BucketGuarantee,
@@ -53,6 +54,7 @@ def anonymize(data: Any, guarantee: Guarantee, **options: Any) -> Release: ...
 def anonymize(data: Microdata, guarantee: BucketGuarantee, **options: Any) -> BucketRelease: ...
 @overload
 def anonymize(data: PatternPair, guarantee: HiddenPatterns, **options: Any) -> PairRelease: ...
+@checked("guarantee", "hierarchy", "method", "cost", "unknown", "time_limit", "threads")
 def anonymize(
     data: Any,
     guarantee: Guarantee | BucketGuarantee | HiddenPatterns,
@@ -190,13 +192,14 @@ def as_transactions(data: Any, *, repeats: str = "once") -> Transactions:
 
 def refuse_paths(hierarchy: object) -> None:
     """Raise `UsageError` where a hierarchy is the path of one."""
+    many = isinstance(hierarchy, Mapping)
     for tree in hierarchy.values() if isinstance(hierarchy, Mapping) else (hierarchy,):
         if isinstance(tree, str | bytes | os.PathLike):
             raise UsageError(
                 "hierarchy is a path: read it first with setveil.read_hierarchy.",
                 "Give for example hierarchy=setveil.read_hierarchy(path).",
             )
-        if tree is not None and not isinstance(tree, Hierarchy):
+        if (tree is not None or many) and not isinstance(tree, Hierarchy):
             raise UsageError(
                 f"hierarchy is a {type(tree).__name__[:40]}, not a hierarchy.",
                 "Give a setveil.Hierarchy, or {column: hierarchy} for a table.",
@@ -219,6 +222,7 @@ def audit(
 def audit(
     target: Any, guarantee: Guarantee | None = None, **options: Any
 ) -> Verdict | BucketFinding | PairFinding: ...
+@checked("guarantee", "hierarchy")
 def audit(
     target: Any,
     guarantee: Guarantee | None = None,
@@ -331,6 +335,7 @@ def refuse_buckets(release: object) -> None:
         )
 
 
+@checked()
 def risk(
     target: Any,
     k: int | None = None,
@@ -408,6 +413,7 @@ def measure(
 def measure(
     release: PairRelease, *, support: Fraction | float | None = None, watch: Watch | None = None
 ) -> PairScores: ...
+@checked("release")
 def measure(
     release: Release | PairRelease,
     original: Any = None,

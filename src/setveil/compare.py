@@ -23,6 +23,7 @@ from .io.resident import Peak, measure_peak
 from .job import Job, Prepared
 from .measure.before_after import BeforeAfter
 from .measure.catalogue import chosen, score
+from .model.arguments import checked
 from .model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from .model.hierarchy import Hierarchy
 from .progress import Watch
@@ -39,6 +40,7 @@ MEASURES = ("ncp", "lm", "discernibility")
 """What is computed of each result where nothing else is said."""
 
 
+@checked("hierarchy", "cost", "unknown", "threads", "time_limit")
 def compare(
     data: Any,
     guarantee: Guarantee,

@@ -19,6 +19,9 @@ never hold a private record: at most a shortened label, a file name and a line.
 
 from __future__ import annotations
 
+import errno
+import mmap
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -144,6 +147,55 @@ class ResourceLimit(SetveilError):
 
     exit_code = 6
     default_code = "limit"
+
+
+NEEDED_TO_LOAD = 256 << 20
+"""Bytes of room for the libraries that every verb loads."""
+
+_NO_MEMORY = re.compile(
+    "cannot allocate memory|failed to map segment|can't start new thread|out of memory"
+    "|cannot allocate|memoryerror",
+    re.IGNORECASE,
+)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether memory ran out behind an error: a library that cannot be loaded says it in words.
+
+    >>> is_out_of_memory(ImportError("libarrow.so: failed to map segment from shared object"))
+    True
+    """
+    behind: BaseException | None = error
+    for _ in range(20):
+        if behind is None:
+            break
+        said = isinstance(behind, ImportError | OSError | RuntimeError | SystemError)
+        if isinstance(behind, MemoryError) or (said and _NO_MEMORY.search(str(behind))):
+            return True
+        if isinstance(behind, OSError) and behind.errno == errno.ENOMEM:
+            return True
+        behind = behind.__cause__ or behind.__context__
+    return False
+
+
+def out_of_memory() -> ResourceLimit:
+    """Return the error of a run that found no memory."""
+    return ResourceLimit(
+        "out of memory.",
+        "Give it more. `--dry-run` shows an estimate; a lower m or another method needs less.",
+        code="memory",
+    )
+
+
+def refuse_too_little_memory() -> None:
+    """Raise MemoryError where libraries cannot be loaded: one of them would end the process, with 1.
+
+    That is the exit code of a promise that is not kept. The room is asked for and not used.
+    """
+    try:
+        mmap.mmap(-1, NEEDED_TO_LOAD).close()
+    except OSError as error:
+        raise MemoryError from error
 
 
 class TimeLimit(ResourceLimit):

@@ -353,11 +353,15 @@ def _check_work(transactions: Transactions, m: int) -> None:
 def _exact_weights(weights: Mapping[str, Fraction | int | float] | None) -> dict[str, Fraction]:
     """Return the weights as fractions; 0.1 means a tenth, not the float next to it."""
     exact: dict[str, Fraction] = {}
+    if weights is not None and not isinstance(weights, Mapping):
+        raise UsageError("weights must be a dictionary.", "Give for example {'beer': 2}.")
     for label, weight in (weights or {}).items():
         try:
             exact[label] = Fraction(str(weight) if isinstance(weight, float) else weight)
         except (ValueError, TypeError) as error:
-            raise UsageError(f"the weight of {str(label)[:40]!r} is not a number.") from error
+            raise UsageError(
+                f"the weight of {str(label)[:40]!r} is not a number.", "Give for example 2 or '1/3'."
+            ) from error
     return exact
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import DataError, HierarchyError, Infeasible, InternalError, UsageError
+from .model.arguments import checked
 from .model.guarantees import (
     BucketGuarantee,
     Coherence,
@@ -66,6 +67,7 @@ class Publication:
         return f"{self.path} (private documents: {self.private})\n{self.verdict}"
 
 
+@checked()
 def publish(
     release: Release | BucketRelease | PairRelease,
     path: StrPath,
@@ -218,6 +220,7 @@ def _private_page(
     return private_report(release, told, verdict=verdict, notices=notices, extras=extras)
 
 
+@checked()
 def report(
     path: StrPath,
     original: Any,
@@ -426,7 +429,7 @@ def refuse_useless(release: Release | BucketRelease | PairRelease, *, allowed: b
 
 def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:
     """Refuse categories that no file can hold; those of a hierarchy made in Python may be such."""
-    from .io.draft import label_fault
+    from .model.vocabulary import label_fault
 
     for label in sorted({label for path in paths for label in path}):
         fault = label_fault(label)

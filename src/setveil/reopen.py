@@ -29,6 +29,7 @@ from .io.ownership import AUDIT, HIERARCHY, RECODING
 from .io.pair_files import holds_pair
 from .io.private_twin import PrivateTwin, read_twin
 from .io.release_data import read_published
+from .model.arguments import checked
 from .model.costs import COST_NAMES, WEIGHTED
 from .model.guarantees import LARGEST, Guarantee, guarantee_from_dict
 from .model.hierarchy import DOMAINS, Hierarchy
@@ -46,6 +47,7 @@ _RATIO = re.compile(r"([0-9]{1,4000})/([0-9]{1,4000})")
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
+@checked()
 def read_release(
     path: StrPath, original: Any = None, *, watch: Watch | None = None
 ) -> Release | PairRelease:

@@ -21,6 +21,7 @@ from .api import as_transactions, refuse_paths
 from .distinct import distinct
 from .errors import Infeasible, ResourceLimit, TimeLimit, UsageError
 from .job import Job, Prepared
+from .model.arguments import checked
 from .model.guarantees import KmAnonymity
 from .model.hierarchy import Hierarchy
 from .progress import Watch
@@ -31,6 +32,7 @@ from .report.frontier import Sweep, SweepPoint
 __all__ = ["Sweep", "SweepPoint", "read_sweep", "sweep"]
 
 
+@checked("hierarchy", "ks", "ms", "method", "cost", "unknown", "threads", "time_limit")
 def sweep(
     data: Any,
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
@@ -92,7 +94,9 @@ def sweep(
     refuse_paths(hierarchy)
     grid = [KmAnonymity(k, m) for k in _numbers("ks", ks) for m in _numbers("ms", ms)]
     if not grid:
-        raise UsageError("a sweep needs at least one k and one m.")
+        raise UsageError(
+            "a sweep needs at least one k and one m.", "Give for example ks=[2, 5], ms=[1, 2]."
+        )
     shared: dict[str, Any] = {}
     if method == "optimal":
         # With a time limit a first cut is wanted, for there must be something valid to return.

@@ -213,6 +213,38 @@ def test_parquet_with_spare_bytes_is_refused(tmp_path):
     assert found.code == "parquet"
 
 
+def written_by_another(name: bytes) -> bytes:
+    """Return a good file that names another writer, of a name as long as the own one."""
+    content = data_bytes("parquet")
+    start = content.index(b"parquet-cpp-arrow version")
+    length = content[start - 1]
+    own = content[start : start + length]
+    return content.replace(own, name.ljust(length)[:length])
+
+
+def left_by_older_pyarrow() -> bytes:
+    """Return a good file with a second copy of the column's description behind its pages."""
+    content = data_bytes("parquet")
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    return content[:-footer] + bytes(63) + content[-footer:]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (written_by_another(b"parquet-mr version 1.13.1"), "another writer than pyarrow"),
+        (written_by_another(b"the patient is Jo"), "another writer than pyarrow"),
+        (left_by_older_pyarrow(), "63 bytes that belong to no column, as other writers leave them"),
+    ],
+    ids=["writer", "message", "older-pyarrow"],
+)
+def test_parquet_of_other_writers_is_refused_without_doubting_the_rows(tmp_path, content, text):
+    found = problem(write_folder(tmp_path / "r", "parquet", data=content))
+    assert found.code == "parquet"
+    assert text in found.what and "Jo" not in found.what
+    assert "need be no forgery" in found.remedy and "pyarrow 18 or newer" in found.remedy
+
+
 def test_damaged_parquet_is_refused_and_ends_no_process(tmp_path):
     """Any damaged byte of the footer is refused or harmless; the native reader may abort on some."""
     content = data_bytes("parquet")

@@ -44,6 +44,8 @@ BAD = [
     Bad(4, "latin-1", b"a;A;*\nb;A;*\n\xe9;A;*\n", (("bad-encoding", 3),)),
     Bad(5, "nul", b"a;A;*\nb\0;A;*\n", (("nul-byte", 2),)),
     Bad(6, "lone cr", b"a;A;*\rb;A;*\r", (("lone-cr", 1),)),
+    Bad(6, "lone cr beside a quote", b'a;"A"\r;*\nb;A;*\n', (("lone-cr", 1),)),
+    Bad(6, "lone cr in quotes and behind", b'a;A;*\nb;"A\rB"\r;*\n', (("lone-cr", 2),)),
     Bad(15, "unclosed quote", b'a;A;*\n"b;A;*\nc;A;*\n', (("unclosed-quote", 2),)),
     Bad(16, "text after quote", b'a;A;*\n"b"x;A;*\n', (("text-after-quote", 2),)),
     Bad(17, "long field", b"a;A;*\n" + b"b" * 200_000 + b";A;*\n", (("long-field", 2),), 6),

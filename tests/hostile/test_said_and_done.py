@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -182,6 +183,27 @@ def test_a_signal_between_the_renames_waits(
     assert is_complete(place / "out")
 
 
+@pytest.mark.parametrize("removal", [1, 2, 3, 4])
+def test_a_second_signal_does_not_keep_the_old_twin(place: Path, removal: int) -> None:
+    """Interrupted once at the renames and once while what was replaced is removed."""
+    assert command(place, *ANONYMIZE, "-k", "3", "-m", "1").returncode == 0
+    script = SIGNALLED.format(rename=2, without=False, name="SIGINT").replace(
+        "from setveil.cli.main",
+        "import shutil\n"
+        "plain_unlink, unlinked = os.unlink, [0]\n"
+        "def unlink(*words, **more):\n"
+        "    unlinked[0] += 1\n"
+        f"    if unlinked[0] == {removal}:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    plain_unlink(*words, **more)\n"
+        "os.unlink = unlink\n"
+        "from setveil.cli.main",
+    )
+    done = started(place, script, *ANONYMIZE, "--force")
+    assert done.returncode == 130, done.stderr
+    assert is_complete(place / "out")
+
+
 def test_a_signal_before_the_commit_leaves_nothing(place: Path) -> None:
     script = (
         "import os, signal, sys\n"
@@ -348,3 +370,25 @@ def test_a_full_disk_names_the_destination(shell: Shell, monkeypatch: pytest.Mon
     assert run(["hierarchy", "convert", "products.csv", "-o", "new.json"]) == 5
     told = shell.capsys.readouterr().err
     assert "error[disk-full] new.json: " in told and "partial" not in told
+
+
+@pytest.mark.parametrize("megabytes", [60, 100, 140, 200, 270, 340])
+@pytest.mark.parametrize(
+    "words", [("setveil", *ANONYMIZE), ("setveil.audit", "out")], ids=lambda w: w[0]
+)
+def test_no_memory_to_load_a_library_is_a_limit(
+    place: Path, words: tuple[str, ...], megabytes: int
+) -> None:
+    """Neither a bug nor the file system, and never the exit code of a promise that is not kept."""
+
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    done = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=place, capture_output=True, text=True, preexec_fn=small, check=False,
+    )  # fmt: skip
+    enough = megabytes > 300 and "error[file] out" in done.stderr  # the audit sees that it is not there
+    assert done.returncode == (5 if enough else 6), done.stderr[-600:]
+    assert enough or "error[memory]: out of memory." in done.stderr
+    assert "Traceback" not in done.stderr

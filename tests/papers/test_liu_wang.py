@@ -145,7 +145,11 @@ def test_hghs_ends_where_the_paper_says():
 
 def test_hghs_gives_the_last_column_of_figure_1a():
     release = sv.anonymize(
-        sv.Transactions.from_rows(ROWS), GUARANTEE, hierarchy=HIERARCHY, method="hghs", cost="lm"
+        sv.Transactions.from_rows(map(tuple, ROWS)),
+        GUARANTEE,
+        hierarchy=HIERARCHY,
+        method="hghs",
+        cost="lm",
     )
     after = {leaf: HIERARCHY.labels[node] for leaf, node in _published(release.recoding).items()}
     shown = [{after[item] for item in row if item in after} for row in ROWS]

@@ -13,13 +13,17 @@ works where the methods do not.
 
 from __future__ import annotations
 
-from .check import audit_folder, audit_published
-from .hierarchy import PublishedHierarchy
-from .pair_finding import PairFinding, PatternWitness
-from .patterns import audit_pair
-from .published import Published
-from .reader import ReadRelease, read_release
-from .verdict import SizeFinding, Verdict, Witness
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .check import audit_folder, audit_published
+    from .hierarchy import PublishedHierarchy
+    from .pair_finding import PairFinding, PatternWitness
+    from .patterns import audit_pair
+    from .published import Published
+    from .reader import ReadRelease, read_release
+    from .verdict import SizeFinding, Verdict, Witness
 
 __all__ = [
     "PairFinding",
@@ -35,3 +39,25 @@ __all__ = [
     "audit_published",
     "read_release",
 ]
+
+_HOME = {
+    "PairFinding": "pair_finding",
+    "PatternWitness": "pair_finding",
+    "Published": "published",
+    "PublishedHierarchy": "hierarchy",
+    "ReadRelease": "reader",
+    "SizeFinding": "verdict",
+    "Verdict": "verdict",
+    "Witness": "verdict",
+    "audit_folder": "check",
+    "audit_pair": "patterns",
+    "audit_published": "check",
+    "read_release": "reader",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for; the package itself needs no library, so that nothing fails unseen."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'setveil.audit' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

@@ -15,12 +15,26 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from ..errors import FileSystemError, ResourceLimit, SetveilError
-from .check import MODES, audit_folder
+from ..errors import (
+    FileSystemError,
+    SetveilError,
+    is_out_of_memory,
+    out_of_memory,
+    refuse_too_little_memory,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Audit the folder named on the command line; return the exit code."""
+    try:
+        refuse_too_little_memory()
+        from .check import MODES, audit_folder
+    except (MemoryError, ImportError, OSError, RuntimeError, SystemError) as error:
+        if not is_out_of_memory(error):
+            raise
+        with contextlib.suppress(FileSystemError, BrokenPipeError):
+            _print(out_of_memory().text(), sys.stderr)
+        return out_of_memory().exit_code
     parser = argparse.ArgumentParser(
         prog="python -m setveil.audit",
         description="Recount a release folder and say whether its promise holds.",
@@ -43,8 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if verdict.holds else 1
     except SetveilError as error:
         known = error
-    except MemoryError:
-        known = ResourceLimit("not enough memory for this audit.", code="memory")
+    except (MemoryError, ImportError, OSError, RuntimeError, SystemError) as error:
+        if not is_out_of_memory(error):
+            raise
+        known = out_of_memory()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

@@ -66,7 +66,7 @@ def audit_published(
     if mode not in MODES:
         raise UsageError(f"unknown mode {mode[:40]!r}.", "Known: exact, cover.")
     if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
-        raise UsageError("witnesses must be a whole number, 0 or more.")
+        raise UsageError("witnesses must be a whole number, 0 or more.", "Give for example 5.")
     plain_km = isinstance(guarantee, KmAnonymity) and not guarantee.negative
     if mode == "cover" and not plain_km:
         raise UsageError(

@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.guarantees import Coherence, KmAnonymity
-from .counting import STOPPED, TASKS, WORK_LIMIT, lay_out, no_counts, share_out, too_much_work
+from .counting import (
+    STOPPED,
+    TASKS,
+    WORK_LIMIT,
+    lay_out,
+    no_counts,
+    share_out,
+    steps_of_shares,
+    too_much_work,
+)
 from .diversity_kernels import count_shares
 from .km import audit_km
 from .published import Published
@@ -112,7 +121,12 @@ def _shares(
         )
 
     if size and is_private.any():
-        share_out(run, len(is_private), work=counts.work, threads=threads)
+        needed = steps_of_shares(layout.lists, is_private)
+        if needed > work_limit and not settled:
+            raise too_much_work(work_limit, needed=needed)
+        counts.cut_short[:, STOPPED] = needed > work_limit
+        if needed <= work_limit:
+            share_out(run, len(is_private), work=counts.work, threads=threads)
     stopped = bool(counts.cut_short[:, STOPPED].any())
     broken = [int(number) for number in counts.rare.sum(axis=0)]
     if stopped and not any(broken) and not settled:

@@ -167,13 +167,34 @@ def share_out(
             raise
 
 
-def too_much_work(limit: int) -> ResourceLimit:
-    """Return the error for an audit that would take too long."""
+def too_much_work(limit: int, *, needed: int | None = None) -> ResourceLimit:
+    """Return the error for an audit that would take too long; `needed` steps where that is known."""
+    what = f"more than {limit:,} steps" if needed is None else f"at least {needed:,} steps"
+    known = "" if needed is None else f"; the limit is {limit:,}"
     return ResourceLimit(
-        f"the audit needs more than {limit:,} steps on these rows.",
-        "Raise the work limit, lower m, or publish fewer labels in a row.",
+        f"the audit needs {what} on these rows{known}.",
+        "Lower m, publish fewer labels in a row, or raise the work limit (in Python, work_limit=).",
         code="audit-work",
     )
+
+
+def entries_of_pairs(lists: Lists, *, both_sides: bool = False) -> NDArray[np.int64]:
+    """Return how many entries are read to pair each rank with the larger ones of its rows.
+
+    A rank that is in one distinct row is paired in one step. With `both_sides` all of each row is read.
+    """
+    if not len(lists.support_by_rank):
+        return np.zeros(0, np.int64)
+    begin = lists.row_ptr[lists.rows_of_rank] if both_sides else lists.place_of_rank
+    read = lists.row_ptr[lists.rows_of_rank + 1] - begin
+    entries: NDArray[np.int64] = np.add.reduceat(read, lists.list_ptr[:-1])
+    entries[np.diff(lists.list_ptr) == 1] = 1
+    return entries
+
+
+def steps_of_shares(lists: Lists, is_secret: NDArray[np.bool_]) -> int:
+    """Return how many entries are read at least to compare each known label with the secret ones."""
+    return int(entries_of_pairs(lists, both_sides=True)[~is_secret].sum())
 
 
 @jit

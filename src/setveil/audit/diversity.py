@@ -20,6 +20,7 @@ from .counting import (
     lay_out,
     no_counts,
     share_out,
+    steps_of_shares,
     too_much_work,
 )
 from .diversity_kernels import count_shares
@@ -64,6 +65,9 @@ def audit_lm(
         )
 
     if m:
+        needed = steps_of_shares(layout.lists, is_sensitive)
+        if needed > work_limit:
+            raise too_much_work(work_limit, needed=needed)
         share_out(run, ranks, work=counts.work, threads=threads)
     stopped = bool(counts.cut_short[:, STOPPED].any())
     violated = bool(counts.rare.any())

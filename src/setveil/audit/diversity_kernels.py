@@ -71,6 +71,8 @@ def count_shares(
     ranks = len(lists.support_by_rank)
     member_of_rank = np.full(ranks, -1, np.int64)
     support_with_first = np.zeros(ranks, np.int64)
+    # The first sensitive rank of a row, -1 where it has none and -2 where nobody has looked.
+    secret_of_row = np.full(len(lists.weight_by_row), -2, np.int64)
     for first in first_ranks:
         if is_sensitive[first]:
             continue
@@ -78,6 +80,31 @@ def count_shares(
             counts.cut_short[task, STOPPED] = True
             return
         rows = lists.rows_of_rank[lists.list_ptr[first] : lists.list_ptr[first + 1]]
+        if len(rows) == 1:
+            # What else is in its one row fits the same records: nothing to tell the first one by.
+            row = rows[0]
+            if secret_of_row[row] == -2:
+                secret_of_row[row] = -1
+                for place in range(lists.row_ptr[row], lists.row_ptr[row + 1]):
+                    if is_sensitive[lists.row_ranks[place]]:
+                        secret_of_row[row] = lists.row_ranks[place]
+                        break
+                counts.work[task] += lists.row_ptr[row + 1] - lists.row_ptr[row]
+            prefix = np.empty(1, np.int32)
+            prefix[0] = first
+            secret = secret_of_row[row]
+            note_share(
+                prefix,
+                lists.support_by_rank[first],
+                lists.support_by_rank[first] if secret >= 0 else 0,
+                secret,
+                times,
+                part,
+                task,
+                counts,
+                worst,
+            )
+            continue
         for row in rows:
             for place in range(lists.row_ptr[row], lists.row_ptr[row + 1]):
                 support_with_first[lists.row_ranks[place]] += lists.weight_by_row[row]

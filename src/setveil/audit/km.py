@@ -21,6 +21,7 @@ from .counting import (
     TASKS,
     WORK_LIMIT,
     Counts,
+    entries_of_pairs,
     lay_out,
     no_counts,
     share_out,
@@ -65,11 +66,23 @@ def audit_km(
     counts.smallest[:, 1:] = supports.min(initial=LARGEST_SUPPORT)
     counts.checked[0, 1] = len(supports)
     counts.rare[0, 1] = np.count_nonzero(supports < k)
+    rare = supports < k
+    entries = entries_of_pairs(layout.lists) if m >= 2 else np.zeros(len(supports), np.int64)
+    needed = int(entries[~rare].sum())
+    if needed > work_limit and not rare.any():
+        raise too_much_work(work_limit, needed=needed)
+    counts.cut_short[:, STOPPED] = needed > work_limit
+    # What holds a rare label is settled; only the smallest support could still be found in it.
+    least = k if int(entries[rare].sum()) > min(RARE_WORK_LIMIT, work_limit) else 0
+    if least and supports.min() > layout.lists.weight_by_row.min():
+        counts.cut_short[:, BOUNDED] = True
     tabled = len(supports) if m >= 3 and len(supports) <= LARGEST_TABLE else 0
     good_pairs, free_pairs = (np.zeros((tabled, (tabled + 63) >> 6), np.uint64) for _ in range(2))
 
     def pairs(task: int, first_ranks: NDArray[np.int64]) -> None:
-        count_pairs(first_ranks, layout.lists, k, task, work_limit, good_pairs, free_pairs, counts)
+        count_pairs(
+            first_ranks, layout.lists, k, least, task, work_limit, good_pairs, free_pairs, counts
+        )
 
     def larger(task: int, first_ranks: NDArray[np.int64]) -> None:
         count_larger(
@@ -77,6 +90,7 @@ def audit_km(
             layout.lists,
             k,
             m,
+            least,
             task,
             work_limit,
             RARE_WORK_LIMIT // TASKS,
@@ -85,7 +99,7 @@ def audit_km(
             counts,
         )
 
-    for run in (pairs, larger)[: max(m - 1, 0)]:
+    for run in (pairs, larger)[: max(m - 1, 0) if needed <= work_limit else 0]:
         share_out(run, len(supports), work=counts.work, threads=threads)
         counts.smallest[:] = counts.smallest.min(axis=0)
     found = [

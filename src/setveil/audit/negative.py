@@ -14,11 +14,14 @@ from ..model.guarantees import KmAnonymity
 from .counting import (
     LARGEST_SUPPORT,
     RARE_WORK_LIMIT,
+    STOPPED,
     TASKS,
     WORK_LIMIT,
+    entries_of_pairs,
     lay_out,
     no_counts,
     share_out,
+    too_much_work,
 )
 from .km import sum_up
 from .negative_kernels import bitmaps_over, count_signed, pick_absent
@@ -49,6 +52,11 @@ def audit_negative(
     counts.checked[0, 1] = len(occurring)
     counts.rare[0, 1] = np.count_nonzero(occurring < k)
     if m >= 2:
+        rare = supports < k
+        needed = int(entries_of_pairs(lists, both_sides=True)[~rare].sum())
+        if needed > work_limit and not (occurring < k).any():
+            raise too_much_work(work_limit, needed=needed)
+        counts.cut_short[:, STOPPED] = needed > work_limit
         distinct = len(lists.weight_by_row)
         if ranks * (distinct >> 6) > LARGEST_BITMAPS:
             raise ResourceLimit(
@@ -79,7 +87,8 @@ def audit_negative(
             rare_work = RARE_WORK_LIMIT // TASKS
             count_signed(first_ranks, lists, k, m, task, work_limit, rare_work, counts)
 
-        share_out(run, ranks, work=counts.work, threads=threads)
+        if needed <= work_limit:
+            share_out(run, ranks, work=counts.work, threads=threads)
     found = []
     if witnesses:
         for rank in range(ranks):

@@ -288,6 +288,15 @@ def count_signed(
             continue
         before = counts.work[task]
         prefix[0] = first
+        begin = lists.list_ptr[first]
+        if lists.list_ptr[first + 1] - begin == 1:
+            # What is with it is in all its records: neither its presence nor its absence tells more.
+            larger = lists.row_ptr[lists.rows_of_rank[begin] + 1] - lists.place_of_rank[begin] - 1
+            if larger > 0:
+                note_support(task, 2, first_support, counts.checked, counts.smallest)
+                counts.checked[task, 2] += larger - 1
+            counts.work[task] += 1
+            continue
         rows = lists.rows_of_rank[lists.list_ptr[first] : lists.list_ptr[first + 1]]
         for row in rows:
             for place in range(lists.row_ptr[row], lists.row_ptr[row + 1]):

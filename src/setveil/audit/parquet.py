@@ -18,7 +18,7 @@ from ..errors import ResourceLimit
 from . import parquet_child
 from ._jit import jit
 from .published import Published, shortened
-from .spelling import label_fault, refuse
+from .spelling import REMEDY, label_fault, refuse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ def read_parquet(content: bytes, file: str, *, largest: int) -> Published:
         if told["too_large"]:
             remedy = "Publish it in another format, such as jsonl."
             raise ResourceLimit(told["what"], remedy, code="too-large", file=file)
-        raise refuse(told["what"], file, code="parquet")
+        raise refuse(told["what"], file, code="parquet", remedy=told["remedy"] or REMEDY)
     if done.returncode == 0:
         try:
             table = pa.ipc.open_stream(pa.py_buffer(done.stdout)).read_all()

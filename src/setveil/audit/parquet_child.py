@@ -28,6 +28,13 @@ VALUES_PER_BYTE = 256
 WRITER = re.compile(r"parquet-cpp-arrow version [0-9.]+(-SNAPSHOT)?")
 UNREADABLE = "the file is not a readable Parquet file."
 
+STRICT = (
+    "This says nothing of the rows, and need be no forgery; but what cannot be checked could hide "
+    "something. Have the release published anew, with pyarrow 18 or newer, or in another format, such "
+    "as jsonl."
+)
+"""Said where a file may just be of another writer: the room is refused, not the release doubted."""
+
 
 def main() -> None:
     """Read standard input; the only argument is how many bytes the rows may take."""
@@ -76,24 +83,29 @@ def checked_footer(parquet: pq.ParquetFile, content: bytes) -> int:
     if schema.metadata or schema.field(0).metadata or schema.types[0].value_field.metadata:
         leave("the schema carries metadata.")
     if set(metadata.metadata or {}) - {b"ARROW:schema"}:
-        leave("the file carries metadata of its own.")
-    if not WRITER.fullmatch(metadata.created_by):
-        leave("the file names an unknown writer.")
+        what = "the file carries metadata of its own, as other writers put them there."
+        leave(what, remedy=STRICT)
+    if not WRITER.fullmatch(metadata.created_by or ""):
+        leave(
+            "the file names another writer than pyarrow, and such a name is free text.", remedy=STRICT
+        )
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     # Magic, pages, footer, its length, magic: nothing may lie between them.
     pages = sum(group.column(0).total_compressed_size for group in groups)
     footer = int.from_bytes(content[-8:-4], "little")
     if 4 + pages + footer + 8 != len(content):
-        leave("the file holds bytes that belong to no column.")
+        spare = len(content) - 4 - pages - footer - 8
+        what = f"the file holds {spare:,} bytes that belong to no column, as other writers leave them."
+        leave(what, remedy=STRICT)
     values = sum(max(group.column(0).num_values, group.num_rows, 0) for group in groups)
     if max(values, metadata.num_rows) > max(FREE_VALUES, VALUES_PER_BYTE * len(content)):
         leave(f"the file announces {values:,} values in {len(content):,} bytes.", too_large=True)
     return int(sum(max(group.total_byte_size, 0) for group in groups) + 16 * values)
 
 
-def leave(what: str, *, too_large: bool = False) -> NoReturn:
-    """End the process with a fault that has a name."""
-    json.dump({"what": what, "too_large": too_large}, sys.stderr)
+def leave(what: str, *, remedy: str = "", too_large: bool = False) -> NoReturn:
+    """End the process with a fault that has a name, and a remedy if it has one of its own."""
+    json.dump({"what": what, "remedy": remedy, "too_large": too_large}, sys.stderr)
     sys.stderr.flush()
     raise SystemExit(NAMED_FAULT)
 

@@ -12,9 +12,11 @@ from .published import shortened
 REMEDY = "A release is written in one way only; publish it again instead of editing it."
 
 
-def refuse(what: str, file: str, line: int | None = None, *, code: str) -> DataError:
+def refuse(
+    what: str, file: str, line: int | None = None, *, code: str, remedy: str = REMEDY
+) -> DataError:
     """Return the error for a file that is not what a release may hold."""
-    return DataError(what, REMEDY, code=code, file=file, line=line)
+    return DataError(what, remedy, code=code, file=file, line=line)
 
 
 def decode(content: bytes, file: str) -> str:

@@ -8,19 +8,28 @@ for it: a traceback can hold private values.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
 import typer
 
 from .._version import __version__
-from ..errors import FileSystemError, InternalError, ResourceLimit, SetveilError, UsageError
+from ..errors import (
+    FileSystemError,
+    InternalError,
+    SetveilError,
+    UsageError,
+    is_out_of_memory,
+    out_of_memory,
+)
 from . import (
     anonymize,
     apply,
@@ -72,6 +81,7 @@ _CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException,
 INTERRUPTED = 130
 AGAIN_SECONDS = 0.05
 """After so long a swallowed signal is sent again: the callback that swallowed it has returned."""
+_NO_WORK = frozenset({"--help", "--version"})
 _WRITING = frozenset({"anonymize", "apply", "demo", "run"})
 
 
@@ -107,23 +117,23 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     standing.start()
     as_json = "--json" in arguments
-    writing = next((word for word in arguments if not word.startswith("-")), "") in _WRITING
     try:
+        _sweep(arguments)
         returned = app(args=list(arguments), standalone_mode=False, prog_name="setveil")
         if sys.stdout is not None:
             sys.stdout.flush()
         code = returned if isinstance(returned, int) else 0
         if code == INTERRUPTED:
-            _tell_end("interrupted.", writing)
+            _tell_end("interrupted.", arguments)
         return code
     except SetveilError as error:
         known: SetveilError = error
     except typer.Exit as leaving:
         return leaving.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        return _interrupted(writing)
+        return _interrupted(arguments)
     except Terminated as ended:
-        return _terminated(ended, writing)
+        return _terminated(ended, arguments)
     except BrokenPipeError:
         return _reader_has_gone()
     except SystemExit as leaving:  # what typer makes of a broken pipe
@@ -138,12 +148,8 @@ def run(arguments: Sequence[str]) -> int:
             "Check the place that the output goes to.",
             code="output",
         )
-    except MemoryError:
-        known = ResourceLimit(
-            "out of memory.",
-            "`--dry-run` shows an estimate. Lower m, or choose a method with --memory.",
-            code="memory",
-        )
+        if is_out_of_memory(error):
+            known = out_of_memory()
     except _CLICK_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             screen.say(_message(error))
@@ -153,26 +159,47 @@ def run(arguments: Sequence[str]) -> int:
         # A signal that comes while compiled code is entered or left is wrapped in a SystemError.
         ending = _ending_behind(error)
         if isinstance(ending, KeyboardInterrupt):
-            return _interrupted(writing)
+            return _interrupted(arguments)
         if isinstance(ending, Terminated):
-            return _terminated(ending, writing)
+            return _terminated(ending, arguments)
         _show_traceback()
         known = InternalError(
             f"a bug in setveil: {type(error).__name__} in {_place(error)}.",
             "Please report it; SETVEIL_DEBUG=1 shows the traceback, which can hold private values.",
             code="bug",
         )
-    screen.failure(known, as_json=as_json, standing=standing.sentence(writing=writing))
+        if is_out_of_memory(error):
+            known = out_of_memory()
+    screen.failure(known, as_json=as_json, standing=_standing(arguments))
     return known.exit_code
 
 
-def _interrupted(writing: bool) -> int:
-    _tell_end("interrupted.", writing)
+def _sweep(arguments: Sequence[str]) -> None:
+    """Deal with what stopped runs have left here and beside what is named; say what was done."""
+    if not arguments or not _NO_WORK.isdisjoint(arguments):
+        return
+    from ..io.leftovers import sweep
+
+    named = (Path(word.rpartition("=")[2]).parent for word in arguments)
+    screen.notices(sweep([Path(), *named]))
+
+
+def _standing(arguments: Sequence[str]) -> str:
+    """Return what to tell at an early end, after another look at what this run may have left."""
+    writing = next((word for word in arguments if not word.startswith("-")), "") in _WRITING
+    if writing:
+        with contextlib.suppress(KeyboardInterrupt, Terminated):
+            _sweep(arguments)
+    return standing.sentence(writing=writing)
+
+
+def _interrupted(arguments: Sequence[str]) -> int:
+    _tell_end("interrupted.", arguments)
     return INTERRUPTED
 
 
-def _terminated(ended: Terminated, writing: bool) -> int:
-    _tell_end("terminated.", writing)
+def _terminated(ended: Terminated, arguments: Sequence[str]) -> int:
+    _tell_end("terminated.", arguments)
     return 128 + ended.number
 
 
@@ -202,8 +229,8 @@ def _show_traceback() -> None:
         traceback.print_exc()
 
 
-def _tell_end(text: str, writing: bool) -> None:
-    screen.say(f"{text} {standing.sentence(writing=writing)}".rstrip())
+def _tell_end(text: str, arguments: Sequence[str]) -> None:
+    screen.say(f"{text} {_standing(arguments)}".rstrip())
 
 
 def _reader_has_gone() -> int:

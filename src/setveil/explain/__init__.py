@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
+from ..model.arguments import checked
 from .account import PERSONAL, Explanation, GivingWay, Group, Level, Pattern, Patterns, Share
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 
+@checked("release")
 def explain(
     release: Release,
     label: str,

@@ -22,6 +22,7 @@ import numpy as np
 from ..api import as_transactions, audit, refuse_buckets, refuse_paths
 from ..errors import UsageError
 from ..job import WHOLE_DOMAIN
+from ..model.arguments import checked
 from ..model.hierarchy import Hierarchy
 from ..model.transactions import Transactions
 from ..progress import Watch
@@ -85,6 +86,7 @@ class Extension:
         )
 
 
+@checked("release", "hierarchy")
 def apply(
     release: Release,
     data: Any,

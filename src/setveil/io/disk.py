@@ -111,7 +111,7 @@ def replace_folder(source: Path, target: Path, aside: Path) -> bool:
     """Put `source` in the place of `target`; tell whether they were exchanged.
 
     If so what was there is now at `source`. Where the system cannot exchange two names, `target` is
-    missing for a moment and what was there ends at `aside`: see `releases.recover`.
+    missing for a moment and what was there ends at `aside`: see `leftovers.recover`.
     """
     try:
         rename_exchanged(source, target)
@@ -127,9 +127,18 @@ def replace_folder(source: Path, target: Path, aside: Path) -> bool:
     return True
 
 
-def remove_folder(path: Path) -> None:
-    """Remove a folder and all in it; what cannot be removed is left, which harms nothing."""
+def remove_folder(path: Path) -> str | None:
+    """Remove a folder and all in it; return None when it is gone, else what hinders it.
+
+    All that can be removed is, whatever comes first.
+    """
     shutil.rmtree(path, ignore_errors=True)
+    try:
+        shutil.rmtree(path)
+    except OSError as error:
+        if os.path.lexists(path):
+            return error.strerror or type(error).__name__
+    return None
 
 
 class _NotHere(Exception):

@@ -17,6 +17,7 @@ from ..distinct import first_places, number_distinct
 from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
+from ..model.vocabulary import label_fault
 from .csv_text import MAX_FIELD_CHARACTERS, field_too_long
 from .spelling import FORMS, LineOf, check_spelling
 from .text import MAX_PROBLEMS, shorten
@@ -27,7 +28,6 @@ ID_POLICIES = ("merge", "error")
 REPEATS = ("once", "error")
 
 _INTEGER = re.compile(r"[0-9]+\Z")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -211,19 +211,6 @@ def _label_problems(
         if fault is not None:
             problems.append(Problem(*fault, file, line_of_value(code)))
     return problems
-
-
-def label_fault(label: str) -> tuple[str, str, str] | None:
-    """Return (code, what, remedy) if no format could hold this label, else None."""
-    if not label:
-        return "empty-item", "an empty item.", "Remove it, or give it a name."
-    if "\0" in label:
-        return "nul-byte", "an item with a zero character.", "Remove it."
-    if "\ufeff" in label:
-        return "bom-inside", "a byte order mark (U+FEFF) in an item.", "Remove it."
-    if not label.isascii() and _SURROGATE.search(label):
-        return "lone-surrogate", "an item with half a surrogate pair.", "Write the whole character."
-    return None
 
 
 def _with_empty_rows(

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from ..errors import UsageError
+from ..model.arguments import checked
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .arrow import draft_of_table, list_array, named_columns
@@ -21,6 +22,7 @@ from .tables import TableOptions, records_of_arrow
 from .write import cells_of_table
 
 
+@checked()
 def from_frame(
     frame: object,
     *,
@@ -134,6 +136,7 @@ def arrow_table(frame: object) -> pa.Table:
         ) from None
 
 
+@checked()
 def to_arrow(transactions: Transactions) -> pa.Table:
     """Return transactions as a table: a column ``items`` of lists, or the columns of their table."""
     layout = transactions.layout

@@ -22,6 +22,7 @@ from os import PathLike
 from typing import BinaryIO
 
 from ..errors import UsageError
+from ..model.arguments import checked
 from ..model.doctor import mend, to_hierarchy
 from ..model.edges import EdgeCollector, HierarchyFile
 from ..model.hierarchy import Hierarchy
@@ -35,6 +36,7 @@ from .text import plain_text
 FORMATS = ("paths", "parents", "json", "amnesia")
 
 
+@checked()
 def read_hierarchy(
     path: str | PathLike[str],
     *,
@@ -88,7 +90,9 @@ def read_edges(
     if format is not None and format not in FORMATS:
         raise UsageError(f"unknown hierarchy format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise UsageError(f"the delimiter must be one character (got {delimiter[:40]!r}).")
+        raise UsageError(
+            f"the delimiter must be one character (got {delimiter[:40]!r}).", "Give for example ';'."
+        )
     source = read_source(path)
     data, _ = plain_text(source, encoding=encoding)
     return parse_edges(

@@ -197,7 +197,8 @@ def _sniffed_delimiter(text: str) -> str:
 
 def _width(line: str, delimiter: str) -> int:
     """Return the number of cells of a line; quotes are minded, a quote left open is not."""
-    if '"' not in line:
+    # A lone carriage return is refused where the rows are read, which knows the line.
+    if '"' not in line or "\r" in line:
         return line.count(delimiter) + 1
     return len(next(csv.reader([line], delimiter=delimiter), [""]))
 

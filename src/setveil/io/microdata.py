@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
+from ..model.arguments import checked
 from ..model.hierarchy import Hierarchy
 from ..model.microdata import Microdata
 from .columns import FRAME, Column, Columns, columns_of_fields
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@checked("sensitive")
 def read_microdata(
     path: str | os.PathLike[str],
     *,
@@ -172,7 +174,7 @@ def _options(
     as_is: bool,
 ) -> MicrodataOptions:
     if not isinstance(sensitive, str):
-        raise several_sensitive(list(sensitive))
+        raise several_sensitive(list(sensitive) if isinstance(sensitive, Iterable) else [])
     return MicrodataOptions(
         (quasi,) if isinstance(quasi, str) else tuple(quasi),
         sensitive,

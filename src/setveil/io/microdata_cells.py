@@ -16,9 +16,10 @@ from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..model.hierarchy import Hierarchy
 from ..model.intervals import from_intervals
 from ..model.microdata import Microdata, check_roles
+from ..model.vocabulary import label_fault
 from .column_look import Roles, look_at_columns
 from .columns import Column, Columns, records_of_ids
-from .draft import check_choice, label_fault
+from .draft import check_choice
 from .spelling import FORMS, check_spelling
 from .tables import MISSING_LABEL
 from .text import MAX_PROBLEMS, shorten

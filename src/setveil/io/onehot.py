@@ -25,7 +25,7 @@ def read_plain_onehot(
     """
     end = data.find(b"\n") + 1
     head, body = data[:end], data[end:]
-    if not body or head.count(b'"') % 2 or b"\r" in head:
+    if not end or not body or head.count(b'"') % 2 or b"\r" in head:
         return None
     fields = split_fields(head, delimiter=delimiter, name=source.name)
     width = int(fields.width_of_row[0])

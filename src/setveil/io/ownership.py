@@ -24,6 +24,7 @@ CERTIFICATE, HIERARCHY, REPORT, AUDIT, RECODING = (
 )
 RULES, BUCKETS = "rules.csv", "buckets.json"
 _DOCUMENTS = (CERTIFICATE, HIERARCHY, AUDIT, RECODING, BUCKETS)
+_OURS = frozenset((*_DOCUMENTS, REPORT, RULES, "quasi.csv", "sensitive.csv"))
 _MOST_FILES = 6
 _DATA_FILE = re.compile(r"data\.(csv|dat|jsonl|parquet)(\.gz)?")
 _PAIR_FILE = re.compile(r"data-[12]\.(csv|dat|jsonl|parquet)(\.gz)?")
@@ -74,7 +75,7 @@ def told_recoding(folder: str | os.PathLike[str]) -> str | None:
     """Return the kind of recoding that the certificate in a folder tells; None where there is none."""
     try:
         told = _object(Path(folder) / CERTIFICATE).get("recoding")
-    except OSError:
+    except (OSError, ValueError):  # no folder, or no name of one
         return None
     return told if isinstance(told, str) else None
 
@@ -111,6 +112,25 @@ def refuse_inside(place: Path) -> None:
 def is_empty(folder: Path) -> bool:
     """Tell whether a folder holds nothing, so that nothing is lost with it."""
     return _regular_names(folder) == set()
+
+
+def is_replaceable(folder: Path, *, private: bool) -> bool:
+    """Tell whether a folder may be removed for another: one that we made, or an empty one."""
+    return (is_private_twin(folder) if private else is_release(folder)) or is_empty(folder)
+
+
+def is_working_folder(folder: Path) -> bool:
+    """Tell whether a hidden folder holds nothing but files of ours, as many as were written yet.
+
+    It is read half written or half removed, so no document in it need be whole. Its name, with a token
+    of 64 bits, and its owner say that we made it.
+    """
+    names = _regular_names(folder)
+    if names is None or (hasattr(os, "geteuid") and folder.lstat().st_uid != os.geteuid()):
+        return False
+    return all(
+        name in _OURS or _DATA_FILE.fullmatch(name) or _PAIR_FILE.fullmatch(name) for name in names
+    )
 
 
 def _regular_names(folder: Path) -> set[str] | None:

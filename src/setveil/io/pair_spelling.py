@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from ..errors import DataError, Problem
 from ..model.transactions import Transactions
-from .spelling import check_spelling, cleaned
+from ..model.vocabulary import cleaned
+from .spelling import check_spelling
 from .text import MAX_PROBLEMS, shorten
 
 SHOWN = 3

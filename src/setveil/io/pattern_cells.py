@@ -16,10 +16,11 @@ from ..distinct import number_distinct
 from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout, LayoutColumn
 from ..model.transactions import Transactions
+from ..model.vocabulary import label_fault
 from .column_look import Roles, look_at_columns
 from .columns import Column, Columns, columns_of_fields
 from .csv_text import check_delimiter, split_fields
-from .draft import Draft, Policy, check_choice, finish, label_fault
+from .draft import Draft, Policy, check_choice, finish
 from .sniff import PARQUET_MAGIC, guess_table_delimiter
 from .source import read_source
 from .spelling import FORMS

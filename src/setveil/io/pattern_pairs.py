@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError, UsageError
+from ..model.arguments import checked
 from ..model.hierarchy import Hierarchy
 from ..model.pattern_pair import PatternPair
 from ..model.transactions import Transactions
@@ -31,6 +32,7 @@ OF_FILES = ("delimiter", "encoding", "max_bytes")
 Path = str | os.PathLike[str]
 
 
+@checked()
 def read_pattern_pair(
     first: Path | object,
     second: Path | object | None = None,

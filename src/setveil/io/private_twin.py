@@ -18,8 +18,8 @@ from typing import Any
 
 from ..errors import DataError, FileSystemError, ResourceLimit
 from .disk import shown, telling
+from .leftovers import private_twin
 from .ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING
-from .releases import private_twin
 
 LARGEST = 2 << 30
 REMEDY = "Take the release and its private folder from a backup, or anonymize again."

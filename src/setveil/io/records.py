@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..model.arguments import checked
 from ..model.layout import Layout
 from ..model.records import Records
 from .columns import columns_of_fields
@@ -17,6 +18,7 @@ from .tables import TableOptions, build_records, records_of_arrow
 from .text import plain_text
 
 
+@checked()
 def read_records(
     path: str | os.PathLike[str],
     *,

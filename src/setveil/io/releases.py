@@ -5,14 +5,12 @@ The way of a release: `check_destination` refuses what cannot work before anythi
 and brought to the disk; the caller audits the staged folder; `Staging.commit` renames the public
 folder into place in one step, then the private one, with signals put off until both are there.
 
-Each hidden folder is locked as long as its run lives. After a crash the next run for the same
-destination finds it unlocked: `recover` completes the private rename if the public one was done, puts
-back what a replacement had set aside, and removes the rest.
+Each hidden folder is locked as long as its run lives, a release that is replaced as well. What a killed
+run leaves behind is found unlocked, and dealt with, by the next one: see `leftovers`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -24,7 +22,6 @@ from typing import BinaryIO
 
 from ..errors import FileSystemError, UsageError
 from .disk import (
-    remove_folder,
     rename_exchanged,
     rename_new,
     replace_folder,
@@ -34,28 +31,9 @@ from .disk import (
     write_file,
 )
 from .hierarchy_csv import quoted
-from .ownership import (
-    AUDIT,
-    CERTIFICATE,
-    is_empty,
-    is_private_twin,
-    is_release,
-    refuse_inside,
-)
+from .leftovers import HIDDEN, OLD, locked, private_twin, recover, removed
+from .ownership import is_replaceable, refuse_inside
 from .signals import signals_deferred
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - systems without flock
-    fcntl = None  # type: ignore[assignment]
-
-_MARK = ".setveil-tmp-"
-_ASIDE = ".setveil-old-"
-
-
-def private_twin(path: Path) -> Path:
-    """Return where the private documents of the release at `path` lie."""
-    return path.with_name(path.name + ".private")
 
 
 def check_destination(
@@ -99,11 +77,10 @@ def _checked(target: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]
     for place in (target, private_twin(target)):
         _refuse_existing(place, force, private=place != target)
     # The private twin's working folder has the longest name of all.
-    probe = target.with_name(f".{private_twin(target).name}{_MARK}{secrets.token_hex(8)}")
+    probe = target.with_name(f".{private_twin(target).name}{HIDDEN}{secrets.token_hex(8)}")
     with telling(target.parent, "write here"):
         probe.mkdir(0o700)
-        probe.rmdir()
-    return notices
+    return notices + removed([probe])
 
 
 def _named(path: str | os.PathLike[str]) -> Path:
@@ -138,7 +115,7 @@ def _refuse_existing(place: Path, force: bool, *, private: bool) -> None:
             file=shown(place),
         )
     with telling(place, "read"):
-        replaceable = _replaceable(place, private=private)
+        replaceable = is_replaceable(place, private=private)
     if not replaceable:
         raise FileSystemError(
             "the output exists and is not a release, or holds other files too, so --force does not "
@@ -147,87 +124,6 @@ def _refuse_existing(place: Path, force: bool, *, private: bool) -> None:
             code="not-a-release",
             file=shown(place),
         )
-
-
-def _replaceable(place: Path, *, private: bool) -> bool:
-    """Tell whether a folder may be removed for another: one that we made, or an empty one."""
-    return (is_private_twin(place) if private else is_release(place)) or is_empty(place)
-
-
-def recover(target: Path) -> list[str]:
-    """Finish or remove what a killed run left beside `target`; return a notice for each."""
-    twin = private_twin(target)
-    notices: list[str] = []
-    for place in (target, twin):
-        for old in _siblings(place, _ASIDE):
-            # Set aside and not replaced yet: what was to come still has its working name.
-            coming = old.with_name(old.name.replace(_ASIDE, _MARK))
-            if os.path.lexists(place) or not coming.exists():
-                remove_folder(old)
-            else:
-                rename_new(old, place)
-                notices.append(f"put back {place.name}, which a stopped run had set aside.")
-    for stale in _siblings(twin, _MARK):
-        if not _abandoned(stale):
-            continue
-        if target.is_dir() and _belongs(stale, target) and not _belongs(twin, target):
-            if os.path.lexists(twin):
-                with telling(twin, "read"):
-                    if not _replaceable(twin, private=True):
-                        continue  # not ours; whoever asks for this destination is told so
-                remove_folder(twin)
-            rename_new(stale, twin)
-            notices.append(f"completed {twin.name} of a run that was stopped.")
-        else:
-            remove_folder(stale)
-            notices.append(f"removed what a stopped run had left beside {target.name}.")
-    for stale in _siblings(target, _MARK):
-        if _abandoned(stale):
-            remove_folder(stale)
-            notices.append(f"removed what a stopped run had left beside {target.name}.")
-    return list(dict.fromkeys(notices))
-
-
-def _siblings(place: Path, mark: str) -> list[Path]:
-    start = f".{place.name}{mark}"
-    with telling(place.parent, "read"):
-        names = sorted(os.listdir(place.parent))
-    return [place.with_name(name) for name in names if name.startswith(start)]
-
-
-def _belongs(private: Path, public: Path) -> bool:
-    """Tell whether a private folder was made for the release at `public`."""
-    try:
-        audit = json.loads((private / AUDIT).read_bytes())
-        digest = hashlib.sha256((public / CERTIFICATE).read_bytes()).hexdigest()
-    except (OSError, ValueError):
-        return False
-    return isinstance(audit, dict) and audit.get("certificate_sha256") == digest
-
-
-def _locked(folder: Path) -> int | None:
-    """Lock a folder and return the open number; None where another run holds it or it is gone."""
-    try:
-        number = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        if fcntl is not None:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if folder.exists() and os.path.samestat(os.fstat(number), folder.stat()):
-            return number
-    except OSError:
-        pass
-    os.close(number)
-    return None
-
-
-def _abandoned(folder: Path) -> bool:
-    number = _locked(folder)
-    if number is None:
-        return False
-    os.close(number)
-    return True
 
 
 def replace_private(path: str | os.PathLike[str], name: str, content: bytes) -> Path:
@@ -246,19 +142,22 @@ def replace_private(path: str | os.PathLike[str], name: str, content: bytes) -> 
         All of its bytes; readable by the owner alone.
     """
     twin = private_twin(_named(path))
-    beside = twin.with_name(f".{twin.name}{_MARK}{secrets.token_hex(8)}")
+    beside = twin.with_name(f".{twin.name}{HIDDEN}{secrets.token_hex(8)}")
     with telling(twin, "write"):
         beside.mkdir(0o700)
-    number = _locked(beside)
+    number = locked(beside)
     try:
         write_file(beside / name, lambda file: file.write(content), mode=0o600, told=twin / name)
         with telling(twin / name, "replace"):
             (beside / name).replace(twin / name)
         sync_folder(twin)
     finally:
-        remove_folder(beside)
-        if number is not None:
-            os.close(number)
+        with signals_deferred():
+            left = removed([beside])
+            if number is not None:
+                os.close(number)
+    if left:
+        raise FileSystemError(f"the report is written, but {left[0]}", file=shown(twin / name))
     return twin / name
 
 
@@ -277,15 +176,15 @@ class Staging:
         self._kept: tuple[Path, ...] = ()
         token = secrets.token_hex(8)
         self._token = token
-        self.public = self.target.with_name(f".{self.target.name}{_MARK}{token}")
-        self.private = self.twin.with_name(f".{self.twin.name}{_MARK}{token}")
+        self.public = self.target.with_name(f".{self.target.name}{HIDDEN}{token}")
+        self.private = self.twin.with_name(f".{self.twin.name}{HIDDEN}{token}")
 
     def __enter__(self) -> Staging:
         try:
             for folder in (self.public, self.private):
                 with telling(folder.parent, "write here"):
                     folder.mkdir(0o700)
-                number = _locked(folder)
+                number = locked(folder)
                 if number is None:
                     raise FileSystemError("another run took the working folder.", file=shown(folder))
                 self._open.append(number)
@@ -300,16 +199,22 @@ class Staging:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._clean()
+        try:
+            left = self._clean()
+        except BaseException:  # a signal came before they were put off
+            self._clean()
+            raise
+        if error is not None:
+            for sentence in left:
+                error.add_note(sentence)
 
-    def _clean(self) -> None:
-        for folder in (self.public, self.private):
-            if folder not in self._kept:
-                remove_folder(folder)
-        for number in self._open:
-            with contextlib.suppress(OSError):
-                os.close(number)
-        self._open.clear()
+    def _clean(self) -> list[str]:
+        """Remove the hidden folders, whatever signals come; return a sentence about each that stays."""
+        with signals_deferred():
+            left = removed(folder for folder in (self.public, self.private) if folder not in self._kept)
+            while self._open:
+                os.close(self._open.pop())
+        return left
 
     def write(self, name: str, fill: Callable[[BinaryIO], object]) -> str:
         """Write one public file and return its SHA-256 as it lies on the disk."""
@@ -326,8 +231,9 @@ class Staging:
     def commit(self, placed: Callable[[Path], object] | None = None) -> list[str]:
         """Put both folders into place: the public one in one step, then its private twin.
 
-        Where the second step fails the first is undone. Signals wait until both steps are done, so
-        that an interrupted run has published all or nothing. Returns notices.
+        Where the second step fails the first is undone. Signals wait until both steps are done and
+        what was replaced is removed, so that an interrupted run has published all or nothing. Returns
+        notices.
 
         Parameters
         ----------
@@ -344,15 +250,16 @@ class Staging:
             self.public.chmod(0o777 & readable)
         with signals_deferred():
             self._place_both(placed or (lambda _path: None))
-            for aside in (self._aside(self.target), self._aside(self.twin)):
-                remove_folder(aside)
+            # What was replaced lies aside, or under the hidden names where it was exchanged.
+            self._kept = (self.public, self.private)
+            late = removed((*map(self._aside, (self.target, self.twin)), *self._kept))
             try:
                 sync_folder(self.target.parent)
             except FileSystemError:
-                return [
+                late.append(
                     "the release is in place, but the system did not confirm that it is on the disk."
-                ]
-        return []
+                )
+        return late
 
     def _place_both(self, placed: Callable[[Path], object]) -> None:
         # The private folder must outlive this run if the public one stays: `recover` joins them.
@@ -386,7 +293,7 @@ class Staging:
             return False
 
     def _aside(self, target: Path) -> Path:
-        return target.with_name(f".{target.name}{_ASIDE}{self._token}")
+        return target.with_name(f".{target.name}{OLD}{self._token}")
 
     def _place(self, source: Path, target: Path) -> Callable[[], None]:
         """Move `source` to `target` and return what undoes it."""
@@ -396,6 +303,10 @@ class Staging:
             return lambda: rename_new(target, source)
         # It may be another folder than at the start.
         _refuse_existing(target, force=True, private=target == self.twin)
+        # Under its hidden name it must not be taken for what a dead run has left.
+        number = locked(target)
+        if number is not None:
+            self._open.append(number)
         if replace_folder(source, target, aside):
             return lambda: rename_exchanged(source, target)
 

@@ -32,9 +32,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..errors import DataError, Problem, UsageError
 from ..model.microdata import Microdata
 from ..model.rules import NegativeRule, tuples_meeting
+from ..model.vocabulary import label_fault
 from .columns import check_names
 from .csv_text import Fields, ragged_problems, split_fields
-from .draft import label_fault
 from .files import write_text_file
 from .hierarchy_csv import quoted
 from .sniff import guess_table_delimiter

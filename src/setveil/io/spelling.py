@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from ..errors import Problem
+from ..model.vocabulary import cleaned
 from .text import shorten
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -33,14 +34,6 @@ class Spelling:
     labels: list[str]
     problems: list[Problem]
     notices: list[str]
-
-
-def cleaned(label: str) -> str:
-    """Return what a reader sees: no invisible characters, no blanks at the ends, one kind of blank."""
-    if label.isascii():
-        return label.strip()
-    seen = "".join(mark for mark in label if unicodedata.category(mark) != "Cf")
-    return unicodedata.normalize("NFC", seen).replace("\u00a0", " ").strip()
 
 
 def check_spelling(

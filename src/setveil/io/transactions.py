@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import UsageError
+from ..model.arguments import checked
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .baskets import read_baskets
@@ -44,6 +45,7 @@ _USES = {
 }
 
 
+@checked()
 def read_transactions(
     path: str | os.PathLike[str],
     *,

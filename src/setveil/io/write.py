@@ -18,8 +18,8 @@ import numpy as np
 from ..errors import InternalError
 from ..model.layout import Layout, LayoutColumn
 from ..model.transactions import Transactions
+from ..model.vocabulary import label_fault
 from .arrays import FEW, arrow_integers, arrow_text, arrow_texts
-from .draft import label_fault
 from .fimi import BLANKS, COMMENT_MARKS, SPMF_MARKS
 from .spelling import is_formula
 from .text import shorten

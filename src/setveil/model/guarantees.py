@@ -7,7 +7,7 @@ the plain form that certificates hold and back.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -28,6 +28,18 @@ def whole_number(name: str, value: object, *, least: int) -> int:
             f"Allowed: {least} <= {name} <= {LARGEST}.",
         )
     return value
+
+
+def label_set(name: str, value: object) -> frozenset[str]:
+    """Return labels as a frozen set; `UsageError` for a single text and for what is no text."""
+    fit = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    labels = list(value) if fit else [None]  # type: ignore[call-overload]
+    if not all(isinstance(label, str) for label in labels):
+        raise UsageError(
+            f"{name} must be a set of labels (got {str(type(value).__name__)[:40]}).",
+            f"Give for example {name}=frozenset({{'flu'}}).",
+        )
+    return frozenset(labels)
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,8 @@ class KmAnonymity:
             raise UsageError("k=1 gives no protection.", "Give k >= 2.")
         whole_number("k", self.k, least=2)
         whole_number("m", self.m, least=1)
+        if not isinstance(self.negative, bool):
+            raise UsageError("negative must be true or false.", "Give True or False.")
 
     def as_dict(self) -> dict[str, object]:
         """Return the plain form kept in certificates."""
@@ -101,7 +115,7 @@ class LmDiversity:
     def __post_init__(self) -> None:
         whole_number("l", self.l, least=2)
         whole_number("m", self.m, least=1)
-        object.__setattr__(self, "sensitive", frozenset(self.sensitive))
+        object.__setattr__(self, "sensitive", label_set("sensitive", self.sensitive))
         if not self.sensitive:
             raise UsageError("l^m-diversity needs sensitive items.", "Name at least one.")
 
@@ -169,7 +183,7 @@ class Coherence:
             raise UsageError("k=1 gives no protection.", "Give k >= 2.")
         whole_number("k", self.k, least=2)
         whole_number("p", self.p, least=1)
-        object.__setattr__(self, "private", frozenset(self.private))
+        object.__setattr__(self, "private", label_set("private", self.private))
 
     def as_dict(self) -> dict[str, object]:
         """Return the plain form kept in certificates."""
@@ -326,7 +340,7 @@ class HiddenPatterns:
         else:
             whole_number("min_support", self.min_support, least=1)
         if not isinstance(self.every_level, bool):
-            raise UsageError("every_level must be true or false.")
+            raise UsageError("every_level must be true or false.", "Give True or False.")
 
     def as_dict(self) -> dict[str, object]:
         """Return the plain form kept in certificates: a share as text, a count as a number."""

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import HierarchyError
+from .arguments import checked
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -50,6 +51,7 @@ class Hierarchy:
     size_by_node: Counts | None = None
 
     @classmethod
+    @checked()
     def from_parents(
         cls, parent_of_label: Mapping[str, str | None], *, private: bool = False
     ) -> Hierarchy:
@@ -88,10 +90,13 @@ class Hierarchy:
         return cls(labels, parent, len(leaves), private)
 
     @classmethod
+    @checked()
     def from_paths(cls, paths: Iterable[Sequence[str]], *, private: bool = False) -> Hierarchy:
         """Return the hierarchy of leaf-to-root paths; consecutive repeats are padding."""
         parent_of_label: dict[str, str | None] = {}
         for path in paths:
+            if not path:
+                raise HierarchyError("a path without labels.", "Give for example ('milk', 'food').")
             steps = [step for place, step in enumerate(path) if place == 0 or step != path[place - 1]]
             for child, above in zip(steps, [*steps[1:], None], strict=True):
                 known = parent_of_label.setdefault(child, above)

@@ -12,7 +12,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import distinct, sort_within
-from ..errors import HierarchyError, Problem
+from ..errors import DataError, HierarchyError, Problem, UsageError
 from .hierarchy import Hierarchy
 from .layout import Layout
-from .vocabulary import Vocabulary
+from .vocabulary import Vocabulary, label_faults
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -49,10 +49,23 @@ class Transactions:
     first_line_by_item: Counts | None = None
     unprotected: tuple[tuple[str, ...], ...] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("indptr", "items"):
+            kept = getattr(self, name).view()
+            kept.flags.writeable = False
+            object.__setattr__(self, name, kept)
+
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[str]]) -> Transactions:
-        """Return the transactions of these rows of labels; an item counts once in a row."""
-        sets = [set(row) for row in rows]
+        """Return the transactions of these rows of labels; an item counts once in a row.
+
+        Labels are held to what files must keep: no empty one, none with half a character, no two that
+        look the same.
+        """
+        sets = [_as_set(row, number) for number, row in enumerate(_as_rows(rows), 1)]
+        faults = label_faults({label for row in sets for label in row})
+        if faults:
+            raise DataError(faults)
         vocabulary = Vocabulary.of(label for row in sets for label in row)
         lengths = np.fromiter((len(row) for row in sets), dtype=np.int64, count=len(sets))
         indptr = np.zeros(len(sets) + 1, dtype=np.int64)
@@ -133,6 +146,32 @@ class Transactions:
         return replace(self, indptr=indptr, items=self.items[places], unprotected=cells)
 
 
+def _as_rows(rows: object) -> Iterable[object]:
+    """Return rows as they are; `UsageError` for what holds none."""
+    if isinstance(rows, Iterable) and not isinstance(rows, str | bytes | Mapping):
+        return rows
+    raise UsageError(
+        f"rows must be a list of records (got {type(rows).__name__[:40]}).",
+        "Give for example [['milk', 'beer'], ['milk']].",
+        code="no-rows",
+    )
+
+
+def _as_set(row: object, number: int) -> set[str]:
+    """Return the labels of a row; `UsageError` for a text, which is a label, or other things."""
+    fit = isinstance(row, Iterable) and not isinstance(row, str | bytes | Mapping)
+    labels: list[object] = list(row) if fit else []  # type: ignore[call-overload]
+    wrong = [type(label).__name__ for label in labels if not isinstance(label, str)]
+    if fit and not wrong:
+        return set(labels)  # type: ignore[arg-type]
+    told = f"holds a label of type {wrong[0][:40]}" if wrong else f"is a {type(row).__name__[:40]}"
+    raise UsageError(
+        f"row {number} must be a list of labels, each of it text: it {told}.",
+        "Give for example ['milk', 'beer'].",
+        code="no-row",
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Records bound to a hierarchy: ``leaves[indptr[r]:indptr[r + 1]]``, sorted and unique."""
@@ -196,5 +235,6 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     for item, label in zip(used.tolist(), labels, strict=True):
         leaf_of_item[item] = restricted.node_of_label[label]
     leaves = leaf_of_item[transactions.items]
-    indptr = transactions.indptr
+    # A copy that may be written: the kernels are compiled for such arrays alone.
+    indptr = transactions.indptr.copy()
     return restricted, Rows(indptr, sort_within(indptr, leaves, restricted.n_leaves))

@@ -16,7 +16,7 @@ import pytest
 from setveil.audit import Published, audit_folder, audit_published, cover, km, negative
 from setveil.audit.__main__ import main
 from setveil.errors import DataError, ResourceLimit, UsageError
-from setveil.model.guarantees import KAnonymity, KmAnonymity, LmDiversity
+from setveil.model.guarantees import Coherence, KAnonymity, KmAnonymity, LmDiversity
 from tests.shared_data import shared_data
 from tests.unit.audit.folders import ROWS, write_folder
 
@@ -294,6 +294,69 @@ def test_real_data_are_counted_right():
 
 
 def test_a_very_long_row_is_refused_at_once():
-    rows = [[str(label) for label in range(3_000)]] * 5
+    labels = [str(label) for label in range(3_000)]
+    rows = [labels] * 5 + [labels[1:]] * 5
     with pytest.raises(ResourceLimit):
         audit_published(Published.from_rows(rows), KmAnonymity(5, 2), work_limit=1_000_000)
+
+
+WIDE = np.arange(200_000)
+WIDE_LABELS = tuple(f"i{number:06d}" for number in WIDE)
+
+
+def wide_rows(*rows: np.ndarray) -> Published:
+    indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+    return Published(indptr, np.concatenate(rows).astype(np.int32), WIDE_LABELS)
+
+
+@pytest.mark.parametrize("equal", [1, 5])
+@pytest.mark.parametrize(
+    ("guarantee", "mode"),
+    [
+        (KmAnonymity(5, 2), "exact"),
+        (KmAnonymity(5, 3), "exact"),
+        (KmAnonymity(5, 2), "cover"),
+        (KmAnonymity(5, 2, negative=True), "exact"),
+        (Coherence(100, 5, 2), "exact"),
+        (LmDiversity(2, 2, frozenset({"i000007"})), "exact"),
+    ],
+    ids=str,
+)
+def test_very_wide_rows_are_settled_by_their_labels(guarantee, mode, equal):
+    """Two hundred thousand labels have twenty thousand million pairs: a few steps each are enough."""
+    verdict = audit_published(wide_rows(*[WIDE] * equal), guarantee, mode=mode, work_limit=10_000_000)
+    diverse = isinstance(guarantee, LmDiversity)
+    assert verdict.holds == (equal == 5 and not diverse)
+    if not diverse and not getattr(guarantee, "negative", False) and mode == "exact":
+        assert verdict.by_size[1].checked == len(WIDE) * (len(WIDE) - 1) // 2
+        assert verdict.smallest_support == equal
+
+
+@pytest.mark.parametrize(
+    "guarantee",
+    [
+        KmAnonymity(2, 2),
+        KmAnonymity(2, 2, negative=True),
+        LmDiversity(2, 2, frozenset({"none"})),
+        Coherence(50, 2, 2, frozenset({"i000007"})),
+    ],
+    ids=str,
+)
+def test_too_much_work_is_known_before_it_begins(guarantee):
+    rows = wide_rows(*[WIDE] * 2, *[WIDE[1:]] * 2)
+    with pytest.raises(
+        ResourceLimit, match=r"at least [0-9,]{13,} steps.*the limit is 1,000,000"
+    ) as caught:
+        audit_published(rows, guarantee, work_limit=1_000_000)
+    assert caught.value.exit_code == 6
+    assert "Lower m" in caught.value.problems[0].remedy
+
+
+def test_pairs_of_rare_labels_are_passed_over_where_they_are_many():
+    """Both rows alone are rare; nothing that holds a rare label is a minimal violation."""
+    verdict = audit_published(
+        wide_rows(WIDE[:150_000], WIDE[50_000:]), KmAnonymity(5, 2), work_limit=1_000_000
+    )
+    assert not verdict.holds
+    assert [finding.violations for finding in verdict.by_size] == [len(WIDE), 0]
+    assert verdict.smallest_support == 1 and verdict.by_size[1].exact
