@@ -19,7 +19,7 @@ from .io.ownership import AUDIT, BUCKETS
 from .model.guarantees import BucketGuarantee, bucket_guarantee_from_dict
 from .model.hierarchy import Hierarchy
 from .model.microdata import Microdata
-from .model.rules import NegativeRule
+from .model.rules import Completeness, NegativeRule
 from .progress import Watch
 from .publishing import StrPath
 from .release.bucket_release import BucketRelease
@@ -43,6 +43,7 @@ class PublicBuckets:
     guarantee: BucketGuarantee
     method: str
     rules: tuple[NegativeRule, ...]
+    complete: Completeness
 
 
 def read_public_buckets(path: StrPath) -> PublicBuckets:
@@ -79,6 +80,7 @@ def read_public_buckets(path: StrPath) -> PublicBuckets:
         read.guarantee,
         str(read.certificate["method"]),
         tuple(NegativeRule(conditions, value) for conditions, value in read.rules),
+        Completeness.of_told(read.complete),
     )
 
 
@@ -148,6 +150,7 @@ def with_values(public: PublicBuckets, twin: BucketTwin) -> BucketRelease:
         guarantee=public.guarantee,
         method=public.method,
         rules=public.rules,
+        complete=public.complete,
         seconds=seconds_of(twin),
         options=scalars_of(twin, "options"),
         figures=scalars_of(twin, "figures"),

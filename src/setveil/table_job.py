@@ -23,7 +23,7 @@ from .errors import UsageError
 from .io.column_look import told_of_identifiers
 from .model.guarantees import BucketGuarantee, MatchingDiversity
 from .model.microdata import Microdata
-from .model.rules import NegativeRule, binding_rules, check_facts
+from .model.rules import NOT_KNOWN, NegativeRule, binding_rules, check_facts
 from .progress import Watch
 from .registry import default_method, method
 from .release.bucket_release import BucketRelease
@@ -176,7 +176,7 @@ def anonymize_table(
     own: dict[str, object] = {}
     figures: dict[str, int | float | str] = {}
     if start.mined is not None:
-        own["rules"] = start.rules
+        own |= {"rules": start.rules, "complete": start.mined.complete}
         figures = {"rules mined": len(start.mined.rules), "rules given": len(rules)}
     if start.left_out is not None:
         figures["rows left out"] = len(start.left_out)
@@ -187,6 +187,7 @@ def anonymize_table(
         guarantee=guarantee,
         method=record.key,
         rules=start.rules,
+        complete=NOT_KNOWN if start.mined is None else start.mined.complete,
         seconds=round(time.monotonic() - started, 6),
         options=checked,
         figures={**figures, **outcome.figures},

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import DataError, ResourceLimit, UsageError
+from .model.guarantees import MatchingDiversity
 from .model.layout import Layout
 from .progress import Watch
 from .publishing import (
@@ -71,7 +72,6 @@ def publish_table(
     from .io.ownership import AUDIT, BUCKETS, CERTIFICATE, HIERARCHY, REPORT, RULES
     from .io.releases import Staging, check_destination, hierarchy_document, json_document
     from .io.rules import rule_lines
-    from .model.guarantees import MatchingDiversity
     from .release.bucket_documents import (
         certificate,
         private_account,
@@ -174,7 +174,8 @@ def audit_unwritten(release: BucketRelease) -> BucketFinding:
         for attribute in data.quasi
     }
     rules = [(rule.conditions, rule.value) for rule in release.rules]
-    return audit_buckets(published, release.guarantee, rules=rules, paths=paths)
+    complete = release.complete.told()
+    return audit_buckets(published, release.guarantee, rules=rules, paths=paths, complete=complete)
 
 
 def _private_page(
@@ -192,8 +193,14 @@ def _private_page(
     except ResourceLimit:  # too many values to learn about: the report does without
         learning = None
     background = (
-        attack_by_rules(release.data, release.bucketing, release.rules, release.guarantee.l)
-        if release.rules
+        attack_by_rules(
+            release.data,
+            release.bucketing,
+            release.rules,
+            release.guarantee.l,
+            complete=release.complete,
+        )
+        if isinstance(release.guarantee, MatchingDiversity)
         else None
     )
     return private_bucket_report(

@@ -6,6 +6,7 @@ neither an order nor a bucket's number can carry a message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -25,6 +26,8 @@ from .rules import read_rules
 from .spelling import decode, parse_csv, refuse
 
 QUASI, SENSITIVE, JOINED = "quasi.csv", "sensitive.csv", "data.csv"
+CHANCE = re.compile(r"0\.0{0,300}[1-9][0-9]{0,3}", re.ASCII)
+"""A chance as it is told: above 0 and below 1, up to four digits, none at the end that says nothing."""
 Row = tuple[str, ...]
 
 
@@ -39,6 +42,11 @@ class ReadBuckets:
     labels: frozenset[str]
     """Everything that the report may name: values, categories, columns."""
     certificate: Mapping[str, Any]
+
+    @property
+    def complete(self) -> tuple[str | None, ...]:
+        """From which chance on no rule is missing that holds, by the number of conditions."""
+        return tuple(self.certificate.get("rules", {}).get("complete", ()))
 
 
 def is_of_buckets(certificate: Mapping[str, Any]) -> bool:
@@ -82,7 +90,17 @@ def check_bucket_certificate(certificate: Mapping[str, Any]) -> BucketGuarantee:
     matching = isinstance(guarantee, MatchingDiversity)
     need(("rules" in certificate) == matching, "rules belong to matching diversity, and to it alone")
     if matching:
-        need_keys(certificate["rules"], frozenset({"file", "sha256"}), "rules")
+        need_keys(certificate["rules"], frozenset({"file", "sha256"}), "rules", frozenset({"complete"}))
+        chances = certificate["rules"].get("complete", [])
+        need(
+            isinstance(chances, list)
+            and len(chances) <= len(columns)
+            and all(
+                chance is None or (isinstance(chance, str) and CHANCE.fullmatch(chance))
+                for chance in chances
+            ),
+            "rules.complete must be a list of chances below 1",
+        )
         need(certificate["rules"]["file"] == RULES, f"rules.file must be {RULES}")
         need_hash(certificate["rules"]["sha256"])
     need(certificate["loss"] == {}, "loss must be empty: nothing is generalized")

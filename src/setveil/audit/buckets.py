@@ -3,7 +3,8 @@
 One table has a row for each person: quasi-identifying cells and the number of a bucket. The other says
 how often each sensitive value is in a bucket. l-diversity: no value has a share above 1/l in any
 bucket. Matching l-diversity: whoever knows the published rules finds at least l values possible for
-every row; see `matching`.
+every row; see `matching`. Where it is told from where on the rules are complete, that holds as well for
+whoever concludes from a rule that is missing that somebody breaks it; see `gaps`.
 
 `(missing)` in the sensitive table stands for no value. It is none of the l, and of the rows that have a
 value, too, no value has a share above 1/l.
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
 from .conditions import Column, Paths, Rule, ruled_out
-from .matching import count_possible
+from .gaps import Shares, fewest_despite_gaps
 from .published import shortened
 from .spelling import REMEDY
 
@@ -121,6 +122,9 @@ class BucketFinding:
         fewest different values in a bucket. None without rows.
     violations
         How many buckets (l-diversity) or rows (matching l-diversity) break the promise.
+    fewest_by_missing_rules
+        The fewest values that are possible for a row to whoever also concludes from a rule that is
+        missing that somebody breaks it; None where it is not told from where on rules are complete.
     """
 
     holds: bool
@@ -131,6 +135,7 @@ class BucketFinding:
     worst_share: Fraction | None
     fewest_possible: int | None
     violations: int
+    fewest_by_missing_rules: int | None = None
 
     def __bool__(self) -> bool:
         return self.holds
@@ -147,6 +152,7 @@ class BucketFinding:
             "worst_share": None if share is None else [share.numerator, share.denominator],
             "fewest_possible": self.fewest_possible,
             "violations": self.violations,
+            "fewest_by_missing_rules": self.fewest_by_missing_rules,
         }
 
     def lines(self) -> list[tuple[str, str]]:
@@ -157,6 +163,9 @@ class BucketFinding:
             ("worst share of a sensitive value", str(self.worst_share)),
             ("fewest possible values", str(self.fewest_possible)),
         ]
+        if self.fewest_by_missing_rules is not None:
+            told = str(self.fewest_by_missing_rules)
+            lines.append(("fewest possible values where a rule is missing", told))
         if self.violations:
             lines.append((f"{rows} that break it", f"{self.violations:,}"))
         return lines
@@ -182,6 +191,7 @@ def audit_buckets(
     *,
     rules: Sequence[Rule] = (),
     paths: Paths | None = None,
+    complete: Sequence[str | None] = (),
 ) -> BucketFinding:
     """Judge a promise about buckets.
 
@@ -195,10 +205,13 @@ def audit_buckets(
         The published rules, with which matching diversity reckons.
     paths
         The published hierarchies of the columns that have one.
+    complete
+        From which chance on no rule is missing that holds, by the number of conditions.
     """
     if isinstance(guarantee, LDiversity):
         return _audit_shares(tables, guarantee)
-    return _audit_matching(tables, guarantee, rules, paths or {})
+    chances = [None if chance is None else Fraction(chance) for chance in complete]
+    return _audit_matching(tables, guarantee, rules, paths or {}, chances)
 
 
 def _audit_shares(tables: PublishedBuckets, guarantee: LDiversity) -> BucketFinding:
@@ -223,34 +236,40 @@ def _shares(tables: PublishedBuckets) -> Iterator[tuple[int, str, int, int]]:
 
 
 def _audit_matching(
-    tables: PublishedBuckets, guarantee: MatchingDiversity, rules: Sequence[Rule], paths: Paths
+    tables: PublishedBuckets,
+    guarantee: MatchingDiversity,
+    rules: Sequence[Rule],
+    paths: Paths,
+    complete: Sequence[Fraction | None],
 ) -> BucketFinding:
     values = sorted({value for _, value, _ in tables.sensitive})
     number = {value: place for place, value in enumerate(values)}
     kind_by_row, cannot = ruled_out(tables.columns, len(tables.bucket_by_row), values, rules, paths)
-    line, rows_by_line = np.unique(
-        tables.bucket_by_row * max(1, len(cannot)) + kind_by_row, return_counts=True
-    )
-    bucket_by_line, kind_by_line = np.divmod(line, max(1, len(cannot)))
     listed = sorted((bucket, number[value], count) for bucket, value, count in tables.sensitive)
-    column = np.array(listed, dtype=np.int64).reshape(-1, 3)
-    every = np.arange(len(tables.size_by_bucket) + 1)
-    possible = count_possible(
-        np.searchsorted(bucket_by_line, every).astype(np.int64),
-        kind_by_line.astype(np.int64),
-        rows_by_line.astype(np.int64),
-        np.searchsorted(column[:, 0], every).astype(np.int64),
-        np.ascontiguousarray(column[:, 1]),
-        np.ascontiguousarray(column[:, 2]),
-        cannot,
-        number.get(NO_VALUE, -1),
+    shares = Shares.of(tables.bucket_by_row, kind_by_row, np.array(listed).reshape(-1, 3), cannot)
+    no_value = number.get(NO_VALUE, -1)
+    fewest = shares.count_possible(no_value)
+    by_gaps = None
+    if any(chance is not None for chance in complete):
+        by_gaps = fewest_despite_gaps(shares, tables.columns, paths, complete, no_value)
+        fewest_by_row = np.minimum(fewest, by_gaps)
+    else:
+        fewest_by_row = fewest
+    return _finding(
+        tables,
+        guarantee,
+        int(fewest.min()) if len(fewest) else None,
+        int((fewest_by_row < guarantee.l).sum()),
+        None if by_gaps is None or not len(by_gaps) else int(by_gaps.min()),
     )
-    broken = int(rows_by_line[possible < guarantee.l].sum())
-    return _finding(tables, guarantee, int(possible.min()) if len(possible) else None, broken)
 
 
 def _finding(
-    tables: PublishedBuckets, guarantee: BucketGuarantee, fewest: int | None, broken: int
+    tables: PublishedBuckets,
+    guarantee: BucketGuarantee,
+    fewest: int | None,
+    broken: int,
+    fewest_by_gaps: int | None = None,
 ) -> BucketFinding:
     sizes = tables.size_by_bucket.tolist()
     largest: dict[int, int] = {}
@@ -267,6 +286,7 @@ def _finding(
         max(shares, default=None),
         fewest,
         broken,
+        fewest_by_gaps,
     )
 
 

@@ -125,7 +125,11 @@ def audit_folder(
                 "Leave the guarantee and the mode out.",
             )
         return audit_buckets(
-            release.tables, release.guarantee, rules=release.rules, paths=release.paths
+            release.tables,
+            release.guarantee,
+            rules=release.rules,
+            paths=release.paths,
+            complete=release.complete,
         )
     if isinstance(release, ReadPair):
         if guarantee is not None or mode != "exact":

@@ -1,4 +1,4 @@
-"""How many sensitive values each published row of a bucket can have, from the published tables alone.
+"""Which sensitive values each published row of a bucket can have, from the published tables alone.
 
 Whose value is whose is not known here, so an assignment of values to rows is looked for from nothing:
 rows take what is free, and where nothing is, others give theirs up along a chain. Rows that cannot have
@@ -105,9 +105,21 @@ def _spread(given: Counts, may: Flags, start: int, forward: bool, reached: Flags
 
 
 @jit
-def _count_line_values(given: Counts, may: Flags, uncounted: int, possible: Counts) -> None:
-    """Fill in how many values each line can have; the column `uncounted` is none of them."""
-    lines, columns = given.shape
+def find_possible(demand: Counts, supply: Counts, may: Flags) -> Flags:
+    """Return which values (columns) the rows of each line can have; none where no assignment exists.
+
+    Parameters
+    ----------
+    demand, supply
+        How many rows a line has, and how often a value is there.
+    may
+        Whether a row of the line may have the value.
+    """
+    lines, columns = may.shape
+    possible = np.zeros(may.shape, np.bool_)
+    given = np.zeros(may.shape, np.int64)
+    if not _assign(demand.copy(), supply.copy(), may, given):
+        return possible
     block = np.full(lines + columns, -1, np.int64)
     ahead = np.empty(lines + columns, np.bool_)
     behind = np.empty(lines + columns, np.bool_)
@@ -121,14 +133,13 @@ def _count_line_values(given: Counts, may: Flags, uncounted: int, possible: Coun
                 block[node] = start
     for line in range(lines):
         for column in range(columns):
-            if column == uncounted:
-                continue
             if may[line, column] and (given[line, column] > 0 or block[line] == block[lines + column]):
-                possible[line] += 1
+                possible[line, column] = True
+    return possible
 
 
 @jit
-def count_possible(
+def list_possible(
     line_start: Counts,
     kind_by_line: Counts,
     rows_by_line: Counts,
@@ -136,9 +147,10 @@ def count_possible(
     value_by_column: Counts,
     count_by_column: Counts,
     cannot: Flags,
-    no_value: int,
-) -> Counts:
-    """Return how many values the rows of each line can have; 0 where a bucket has no assignment.
+    pair_start: Counts,
+    possible: Flags,
+) -> None:
+    """Fill in which values the rows of each line can have; none where a bucket has no assignment.
 
     Parameters
     ----------
@@ -148,10 +160,9 @@ def count_possible(
         The sensitive values of each bucket likewise, with their counts.
     cannot
         Which values (columns) each kind (lines) cannot have.
-    no_value
-        The value that stands for none: rows can have it, but it does not count. -1 where there is none.
+    pair_start, possible
+        The pairs of line and column of bucket b begin at ``pair_start[b]``, line by line.
     """
-    possible = np.zeros(kind_by_line.size, np.int64)
     for bucket in range(line_start.size - 1):
         low, high = line_start[bucket], line_start[bucket + 1]
         left, right = column_start[bucket], column_start[bucket + 1]
@@ -159,13 +170,5 @@ def count_possible(
         for line in range(high - low):
             for column in range(right - left):
                 may[line, column] = not cannot[kind_by_line[low + line], value_by_column[left + column]]
-        given = np.zeros(may.shape, np.int64)
-        demand = rows_by_line[low:high].copy()
-        supply = count_by_column[left:right].copy()
-        if _assign(demand, supply, may, given):
-            uncounted = -1
-            for column in range(left, right):
-                if value_by_column[column] == no_value:
-                    uncounted = column - left
-            _count_line_values(given, may, uncounted, possible[low:high])
-    return possible
+        found = find_possible(rows_by_line[low:high], count_by_column[left:right], may)
+        possible[pair_start[bucket] : pair_start[bucket + 1]] = found.ravel()

@@ -63,7 +63,9 @@ def risk_of_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
             told += told_of_rules(more, public.data)
             rules = tuple(dict.fromkeys((*rules, *more)))
         watch.tick("attack by rules", None)
-        background = attack_by_rules(public.data, public.bucketing, rules, public.guarantee.l)
+        background = attack_by_rules(
+            public.data, public.bucketing, rules, public.guarantee.l, complete=public.complete
+        )
         learning = None
         if private_twin(Path(target).absolute()).exists():
             release = read_bucket_release(target, watch=watch)

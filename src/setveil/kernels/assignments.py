@@ -252,3 +252,60 @@ def count_valid(
             found[place] = valid[line_of_set[sets[place]]].sum()
         forget_bucket(sets[low:high], values[low:high], line_of_set, column_of_value)
     return found
+
+
+@jit
+def list_valid(
+    line_start: Counts,
+    set_by_line: Ids,
+    held_start: Counts,
+    values: Ids,
+    counts: Counts,
+    cannot: Flags,
+) -> tuple[Counts, Ids]:
+    """Return where the values begin that each line of each bucket can have, and all of them.
+
+    Parameters
+    ----------
+    line_start, set_by_line
+        The lines of bucket b are ``line_start[b] : line_start[b + 1]``; each has a set of values that
+        are impossible.
+    held_start, values, counts
+        What line i holds is ``held_start[i] : held_start[i + 1]``: values, and how many of each.
+    cannot
+        Which values (columns) each set (lines) holds.
+    """
+    column_of_value = np.full(cannot.shape[1], -1, np.int64)
+    value_of_column = np.empty(cannot.shape[1], np.int32)
+    start = np.zeros(set_by_line.size + 1, np.int64)
+    found = np.empty(2 * values.size, np.int32)
+    n_found = 0
+    for bucket in range(line_start.size - 1):
+        low, high = line_start[bucket], line_start[bucket + 1]
+        columns = 0
+        for place in range(held_start[low], held_start[high]):
+            if column_of_value[values[place]] < 0:
+                column_of_value[values[place]] = columns
+                value_of_column[columns] = values[place]
+                columns += 1
+        held = np.zeros((high - low, columns), np.int64)
+        allowed = np.empty((high - low, columns), np.bool_)
+        for line in range(low, high):
+            for place in range(held_start[line], held_start[line + 1]):
+                held[line - low, column_of_value[values[place]]] = counts[place]
+            for column in range(columns):
+                allowed[line - low, column] = not cannot[set_by_line[line], value_of_column[column]]
+        _, valid = find_valid(held, allowed)
+        if n_found + valid.size > found.size:
+            longer = np.empty(2 * found.size + valid.size, np.int32)
+            longer[:n_found] = found[:n_found]
+            found = longer
+        for line in range(low, high):
+            for column in range(columns):
+                if valid[line - low, column]:
+                    found[n_found] = value_of_column[column]
+                    n_found += 1
+            start[line + 1] = n_found
+        for column in range(columns):
+            column_of_value[value_of_column[column]] = -1
+    return start, found[:n_found]

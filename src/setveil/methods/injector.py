@@ -40,7 +40,7 @@ from ..kernels.injector import Classes, Tallies, add_tuples, form_groups
 from ..kernels.leftovers import WORD, Groups, add_to_group, place_class, start_groups
 from ..model.guarantees import MatchingDiversity
 from ..model.microdata import Microdata
-from ..model.rules import NegativeRule, impossible_values
+from ..model.rules import NOT_KNOWN, Completeness, NegativeRule, impossible_values
 from ..progress import Watch
 from ..release.bucket_order import in_canonical_order
 from ..release.bucketing import Bucketing
@@ -48,6 +48,7 @@ from ..search.chance import draw_words, secret_unless, shuffle
 from ..search.classes import TupleClasses, classify
 from ..search.matching import possible_counts, possible_together
 from .bucket_outcome import BucketOutcome
+from .gap_guard import guard_gaps
 from .without_value import join_matching, place_everybody
 
 Counts = NDArray[np.int64]
@@ -64,10 +65,14 @@ def anonymize(
     guarantee: MatchingDiversity,
     *,
     rules: Sequence[NegativeRule],
+    complete: Completeness = NOT_KNOWN,
     watch: Watch,
     random: Random | None = None,
 ) -> BucketOutcome:
     """Return buckets in which each tuple has at least l possible values to whoever knows the rules.
+
+    Where rules are complete from some point on, that holds too against whoever concludes from those
+    that are missing there that somebody breaks them (`gap_guard`).
 
     Parameters
     ----------
@@ -77,12 +82,47 @@ def anonymize(
         The l to reach.
     rules
         What is known: mined rules, known facts, or both.
+    complete
+        From where on the rules that hold are all among them.
     watch
         Progress, deadline and cancelling.
     random
         Where chance comes from: the system's secret source by default. Any other marks the outcome as
         seeded.
     """
+    source, _ = secret_unless(random)
+    outcome = form_buckets(data, guarantee, rules=rules, watch=watch, random=random)
+    if not any(complete.chance_by_length):
+        return outcome
+    bucket_by_tuple, joined = guard_gaps(
+        data,
+        classify(data, rules),
+        outcome.bucketing.bucket_by_tuple,
+        complete,
+        guarantee.l,
+        source,
+        watch,
+    )
+    sizes = np.bincount(bucket_by_tuple)
+    figures = {
+        **outcome.figures,
+        "buckets": len(sizes),
+        "largest bucket": int(sizes.max(initial=0)),
+        "joined for missing rules": joined,
+    }
+    bucketing = in_canonical_order(data, Bucketing(bucket_by_tuple))
+    return BucketOutcome(bucketing, figures, outcome.seeded)
+
+
+def form_buckets(
+    data: Microdata,
+    guarantee: MatchingDiversity,
+    *,
+    rules: Sequence[NegativeRule],
+    watch: Watch,
+    random: Random | None = None,
+) -> BucketOutcome:
+    """Return buckets in which the rules leave each tuple l possible values; see `anonymize`."""
     source, seeded = secret_unless(random)
     if not len(data):
         return BucketOutcome(Bucketing(np.empty(0, dtype=np.int32)), {}, seeded)
@@ -92,7 +132,7 @@ def anonymize(
     if not data.has_value.all():
         return place_everybody(
             data,
-            lambda valued: anonymize(valued, guarantee, rules=rules, watch=watch, random=random),
+            lambda valued: form_buckets(valued, guarantee, rules=rules, watch=watch, random=random),
             lambda bucket: join_matching(classes, bucket, guarantee.l, source),
         )
     arrays = as_arrays(classes)

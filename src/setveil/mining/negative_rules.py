@@ -37,7 +37,7 @@ from ..errors import ResourceLimit, UsageError
 from ..kernels.rule_counts import MINIMUM, PRODUCT, Coded, Found, find_rules, joined
 from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
-from ..model.rules import NegativeRule
+from ..model.rules import Completeness, NegativeRule
 from ..progress import Watch
 from .rule_conditions import Conditions, conditions_of
 from .rule_discoveries import CONTROLS
@@ -109,7 +109,7 @@ def mine_negative_rules(
     if not len(data):
         raise UsageError("the table has no tuples.", "Give some.", code="no-records")
     longest = min(max_antecedent, len(data.quasi))
-    scale = _scale(data, longest, fuzzy, membership)
+    scale = scale_of(data, longest, fuzzy=fuzzy, membership=membership)
     _check_size(len(data), scale.units[-1], confidence)
     counts = data.count_by_value.tolist()
     least = np.stack([least_counts(counts, len(data), expects, unit) for unit in scale.units])
@@ -179,7 +179,7 @@ def mine_by_options(
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
     """In which parts of a tuple support is counted.
 
     `units` tells how many parts make a whole, by the number of fuzzy conditions whose memberships are
@@ -197,13 +197,14 @@ class _Scale:
         return [self.units[step] for step in step_of_condition[lines].sum(axis=1).tolist()]
 
 
-def _scale(data: Microdata, longest: int, fuzzy: bool, membership: str) -> _Scale:
+def scale_of(data: Microdata, longest: int, *, fuzzy: bool, membership: str) -> Scale:
+    """Return the scale of conjunctions of up to `longest` conditions."""
     is_fuzzy = [fuzzy and attribute.is_numeric for attribute in data.quasi]
     if membership == "minimum":
         full = HUNDREDTHS if any(is_fuzzy) else 1
-        return _Scale(is_fuzzy, [0] * len(is_fuzzy), [full], full)
+        return Scale(is_fuzzy, [0] * len(is_fuzzy), [full], full)
     most = min(longest, sum(is_fuzzy))
-    return _Scale(is_fuzzy, [int(f) for f in is_fuzzy], [HUNDREDTHS**n for n in range(most + 1)], 1)
+    return Scale(is_fuzzy, [int(f) for f in is_fuzzy], [HUNDREDTHS**n for n in range(most + 1)], 1)
 
 
 def _check_size(n: int, unit: int, confidence: Fraction) -> None:
@@ -273,7 +274,10 @@ def _told(
     """Return the rules to believe, in order, those marked that follow from others."""
     counts = [Fraction(c, unit) for c, unit in zip(found.counts.tolist(), units, strict=True)]
     with_value = [Fraction(c, unit) for c, unit in zip(found.counts_with.tolist(), units, strict=True)]
-    kept = believed_rules(data, conditions, found, counts, with_value, rate=rate, control=control)
+    exact = options["min_confidence"] == 1
+    kept, complete = believed_rules(
+        data, conditions, found, counts, with_value, rate=rate, control=control, exact=exact
+    )
     lines, values = found.conditions[kept], found.values[kept]
     redundant = covered_rules(conditions, lines, values)
     findings = []
@@ -314,6 +318,7 @@ def _told(
         tuple(found.tests[1:].tolist()),
         len(found.values) - len(kept),
         options,
+        Completeness(complete, bool(options["fuzzy"]), str(options["membership"])),
     )
 
 

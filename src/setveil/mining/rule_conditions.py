@@ -41,6 +41,15 @@ class Conditions:
     def __len__(self) -> int:
         return len(self.label)
 
+    def leaves_of(self, condition: int) -> Counts:
+        """Return the leaves that meet a condition, be it in part, numbered through all attributes."""
+        return (
+            np.searchsorted(
+                self.entry_start, np.flatnonzero(self.condition_of_entry == condition), side="right"
+            ).astype(np.int64)
+            - 1
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class _Part:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 
-from ..model.rules import NegativeRule
+from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
 
 SHOWN = 20
 """How many rules a printed set shows."""
@@ -52,7 +52,8 @@ class RuleSet:
     """Negative rules found in a table; ``print`` it for a summary.
 
     `tests` tells how many pairs of conditions and value were judged, by the number of conditions, from
-    one on; `left_out` how many rules the control of false discoveries took for chance.
+    one on; `left_out` how many rules the control of false discoveries took for chance. `complete` tells
+    from where on no rule is left out.
     """
 
     findings: tuple[RuleFinding, ...]
@@ -62,6 +63,7 @@ class RuleSet:
     tests: tuple[int, ...]
     left_out: int = 0
     options: Mapping[str, object] = field(default_factory=dict)
+    complete: Completeness = NOT_KNOWN
 
     @property
     def rules(self) -> tuple[NegativeRule, ...]:
@@ -84,6 +86,9 @@ class RuleSet:
             "options": {name: _told(value) for name, value in self.options.items()},
             "tests": list(self.tests),
             "left_out": self.left_out,
+            "complete": [
+                None if chance is None else float(chance) for chance in self.complete.chance_by_length
+            ],
             "rules": self.as_dicts(),
         }
 

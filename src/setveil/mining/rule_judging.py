@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -23,12 +24,22 @@ def believed_rules(
     *,
     rate: Fraction,
     control: str,
-) -> NDArray[np.int64]:
-    """Return the numbers of the rules that pass the control, and of those that follow from them."""
+    exact: bool,
+) -> tuple[NDArray[np.int64], tuple[Fraction | None, ...]]:
+    """Return which rules pass the control or follow from those that do, and from where on all are told.
+
+    The second part is that of `model.rules.Completeness`. Where rules may have exceptions (not
+    `exact`), their chance does not follow from their conditions alone.
+    """
     length = (found.conditions >= 0).sum(axis=1)
-    judged = length > {"none": len(data.quasi), "longer": 1, "all": 0}[control]
+    free = {"none": len(data.quasi), "longer": 1, "all": 0}[control]
+    judged = length > free
+    longest = found.conditions.shape[1]
+    complete: list[Fraction | None] = [rate if size <= free else None for size in range(1, longest + 1)]
     if not judged.any():
-        return np.arange(len(found.values))
+        for size in range(free + 1, longest + 1):
+            complete[size - 1] = _bound(rate, 1, int(found.tests[size]), exact)
+        return np.arange(len(found.values)), tuple(complete)
     shares = (data.count_by_value / len(data)).tolist()
     log_p = np.array(
         [
@@ -40,14 +51,25 @@ def believed_rules(
     strength = np.where(judged, log_p, -np.inf)
     leading = ~covered_rules(conditions, found.conditions, found.values, rank=strength)
     passed = ~judged
-    for size in range(1, int(length.max()) + 1):
+    for size in range(free + 1, longest + 1):
         family = judged & leading & (length == size)
-        passed |= family & (log_p <= believed(log_p[family], int(found.tests[size]), rate))
+        tests = int(found.tests[size])
+        believable = family & (log_p <= believed(log_p[family], tests, rate))
+        passed |= believable
+        n_believed = int(believable.sum())
+        # One more rule that holds would be told up to here, unless it took the place of some others.
+        bound = _bound(rate, n_believed + 1, tests, exact)
+        if bound is not None and (family & ~believable & (log_p <= math.log(bound))).any():
+            bound = _bound(rate, n_believed, tests, exact)
+        complete[size - 1] = bound
     follows = covered_rules(
         conditions, found.conditions, found.values, rank=np.where(passed, 0, 1), by=passed
     )
-    numbers: NDArray[np.int64] = np.flatnonzero(passed | follows)
-    return numbers
+    return np.flatnonzero(passed | follows), tuple(complete)
+
+
+def _bound(rate: Fraction, rank: int, tests: int, exact: bool) -> Fraction | None:
+    return min(rate, rate * rank / tests) if rank and tests and exact else None
 
 
 def covered_rules(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from ..errors import DataError, Problem, UsageError
 from .intervals import parse_interval, parse_number
 from .microdata import Microdata, QuasiAttribute
+
+DIGITS = 4
+"""To how many digits readers are told from where on rules are complete."""
 
 
 @dataclass(frozen=True, order=True)
@@ -32,6 +36,45 @@ class NegativeRule:
     def __str__(self) -> str:
         met = " and ".join(f"{attribute}={label}" for attribute, label in self.conditions)
         return f"{met} => not {self.value}"
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """From where on the rules that hold are all told.
+
+    `chance_by_length` has, for rules of one condition, of two and so on, a chance to see no exception:
+    every rule without exception for which it is no larger is told, or follows from one that is. None
+    where nothing of the kind is known. `fuzzy` and `membership` say how the rules were mined.
+    """
+
+    chance_by_length: tuple[Fraction | None, ...] = ()
+    fuzzy: bool = False
+    membership: str = "product"
+
+    def told(self) -> list[str | None]:
+        """Return what readers may know of it, rounded down; nothing of fuzzy rules.
+
+        >>> Completeness((Fraction(2, 3000), None)).told()
+        ['0.0006666', None]
+        """
+        if self.fuzzy:
+            return []
+        down = Context(prec=DIGITS, rounding=ROUND_DOWN)
+        return [
+            None
+            if chance is None
+            else f"{down.divide(Decimal(chance.numerator), Decimal(chance.denominator)):f}"
+            for chance in self.chance_by_length
+        ]
+
+    @classmethod
+    def of_told(cls, told: Iterable[str | None]) -> Completeness:
+        """Return what `told` tells."""
+        return cls(tuple(None if chance is None else Fraction(chance) for chance in told))
+
+
+NOT_KNOWN = Completeness()
+"""Nothing is known of which rules are missing."""
 
 
 def leaves_meeting(attribute: QuasiAttribute, label: str) -> NDArray[np.bool_]:

@@ -30,8 +30,16 @@ SEVERAL = (
 )
 
 
-def promised(guarantee: BucketGuarantee) -> list[str]:
-    """Return what the guarantee promises, in plain words."""
+def promised(guarantee: BucketGuarantee, *, complete: bool = False) -> list[str]:
+    """Return what the guarantee promises, in plain words.
+
+    Parameters
+    ----------
+    guarantee
+        What was asked for.
+    complete
+        Whether it is told from where on no rule is missing that holds.
+    """
     if isinstance(guarantee, LDiversity):
         return [
             f"In every bucket each sensitive value belongs to at most one record of {guarantee.l}.",
@@ -42,6 +50,12 @@ def promised(guarantee: BucketGuarantee) -> list[str]:
             "random-worlds assumption: every way to share a bucket's values out is taken as equally "
             "likely.",
         ]
+    despite = [
+        "Of the rules that are as unlikely to hold by chance as the certificate says (rules.complete), "
+        "rules.csv has all that do hold. So whoever misses one knows that somebody breaks it. "
+        f"Whichever one that is, at least {guarantee.l} sensitive values are possible for every record "
+        "even then.",
+    ]
     return [
         "For every record at least "
         f"{guarantee.l} sensitive values are possible, for whoever also knows the rules in rules.csv. "
@@ -51,10 +65,11 @@ def promised(guarantee: BucketGuarantee) -> list[str]:
         f"Whoever knows everything about a person but the sensitive value cannot narrow it down to "
         f"fewer than {guarantee.l} values by these rules. How likely each is, is not promised: under "
         "the random-worlds assumption every way to share the values out is equally likely.",
+        *(despite if complete else []),
     ]
 
 
-def not_promised(guarantee: BucketGuarantee) -> list[str]:
+def not_promised(guarantee: BucketGuarantee, *, complete: bool = False) -> list[str]:
     """Return what the guarantee leaves open, in plain words."""
     first = (
         "Nothing against someone who knows which values a person cannot have."
@@ -72,6 +87,8 @@ def not_promised(guarantee: BucketGuarantee) -> list[str]:
         + (
             "."
             if isinstance(guarantee, LDiversity)
+            else ", and several rules that are missing, or weaker ones, may tell more than one of them."
+            if complete
             else ", and a rule that one would expect and that is missing tells that somebody breaks it."
         ),
     ]
@@ -166,6 +183,7 @@ def certificate(
         The date to tell, if any.
     """
     data, quasi = release.data, "data.csv" if joined else "quasi.csv"
+    complete = any(release.complete.told())
     sensitive: dict[str, object] = {"column": data.sensitive}
     if not joined:
         sensitive |= {
@@ -177,8 +195,11 @@ def certificate(
         "certificate": CERTIFICATE_VERSION,
         "tool": {"name": "setveil", "version": __version__},
         "guarantee": release.guarantee.as_dict(),
-        "promised": promised(release.guarantee),
-        "not_promised": [*not_promised(release.guarantee), *_of_those_left_out(release)],
+        "promised": promised(release.guarantee, complete=complete),
+        "not_promised": [
+            *not_promised(release.guarantee, complete=complete),
+            *_of_those_left_out(release),
+        ],
         "data": {
             "file": quasi,
             "sha256": file_hashes[quasi],
@@ -199,7 +220,11 @@ def certificate(
         "verify": "setveil audit <folder>",
     }
     if "rules.csv" in file_hashes:
-        document["rules"] = {"file": "rules.csv", "sha256": file_hashes["rules.csv"]}
+        document["rules"] = {
+            "file": "rules.csv",
+            "sha256": file_hashes["rules.csv"],
+            "complete": release.complete.told(),
+        }
     if source_date_epoch is not None:
         document["date"] = certificate_date(source_date_epoch)
     return document

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..model.guarantees import BucketGuarantee, MatchingDiversity
 from ..model.microdata import Microdata
-from ..model.rules import NegativeRule
+from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
 from .bucket_tables import BucketTables, publish_buckets
 from .bucketing import Bucketing
 from .release import Seal
@@ -28,7 +28,8 @@ LEAST_FOR_TWO = 4
 class BucketRelease:
     """The result of anonymizing a table with a sensitive column; ``print`` it for a summary.
 
-    `rules` is the background knowledge that the promise reckons with; it is published with the tables.
+    `rules` is the background knowledge that the promise reckons with; it is published with the tables,
+    and so is `complete`, from where on no rule that holds is left out.
     `seeded` marks a run whose randomness was given from outside: it must not be published. `left_out`
     are the cells of tuples that are not published, the sensitive one last; None where all are.
     """
@@ -38,6 +39,7 @@ class BucketRelease:
     guarantee: BucketGuarantee
     method: str
     rules: tuple[NegativeRule, ...] = ()
+    complete: Completeness = NOT_KNOWN
     seconds: float = 0.0
     options: Mapping[str, object] = field(default_factory=dict)
     figures: Mapping[str, int | float | str] = field(default_factory=dict)

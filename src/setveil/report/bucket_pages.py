@@ -280,6 +280,14 @@ def attacks(
                 f"{background.l} possible values; the fewest are {background.fewest}.",
             ),
         ]
+        if background.vulnerable_by_gaps is not None:
+            parts.append(
+                element(
+                    "p",
+                    f"{counted(background.vulnerable_by_gaps, 'record')} with fewer for whoever also "
+                    "concludes from a rule that is missing that somebody breaks it.",
+                )
+            )
     if learning is not None:
         parts += [
             element("h3", "By learning from all buckets (deFinetti)"),

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from ..distinct import distinct, number_distinct
 from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
-from ..model.rules import NegativeRule
+from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
 from ..release.bucketing import Bucketing
 from ..search.classes import TupleClasses, classify
 from ..search.matching import possible_counts
+from .gaps import possible_despite_gaps
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,15 @@ class BackgroundAttack:
     by_elimination
         How many tuples have fewer than l values in their bucket that no rule rules out: what is seen
         without thinking of the others in the bucket.
+    tuples_by_possible_with_gaps
+        The same as `tuples_by_possible` for whoever also concludes from a rule that is missing that
+        somebody breaks it, whichever tells most; None where it is not known which are missing.
     """
 
     l: int  # noqa: E741 - the papers' name
     tuples_by_possible: tuple[int, ...]
     by_elimination: int
+    tuples_by_possible_with_gaps: tuple[int, ...] | None = None
 
     @property
     def tuples(self) -> int:
@@ -57,6 +62,18 @@ class BackgroundAttack:
     def disclosed(self) -> int:
         """How many tuples have just one possible value."""
         return sum(self.tuples_by_possible[1:2])
+
+    @property
+    def vulnerable_by_gaps(self) -> int | None:
+        """How many tuples have fewer than l possible values by missing rules; None if unknown."""
+        counts = self.tuples_by_possible_with_gaps
+        return None if counts is None else sum(counts[: self.l])
+
+    @property
+    def disclosed_by_gaps(self) -> int | None:
+        """How many tuples have just one possible value by rules that are missing; None if unknown."""
+        counts = self.tuples_by_possible_with_gaps
+        return None if counts is None else sum(counts[1:2])
 
     @property
     def fewest(self) -> int | None:
@@ -78,6 +95,8 @@ class BackgroundAttack:
             "fewest_possible": self.fewest,
             "by_elimination": self.by_elimination,
             "tuples_by_possible": list(self.tuples_by_possible),
+            "vulnerable_by_missing_rules": self.vulnerable_by_gaps,
+            "disclosed_by_missing_rules": self.disclosed_by_gaps,
         }
 
 
@@ -86,8 +105,21 @@ def attack_by_rules(
     bucketing: Bucketing,
     rules: Sequence[NegativeRule],
     l: int,  # noqa: E741
+    *,
+    complete: Completeness = NOT_KNOWN,
 ) -> BackgroundAttack:
     """Return what whoever knows `rules` learns from buckets, however these were made.
+
+    Parameters
+    ----------
+    data, bucketing
+        The tuples, and which of them share a bucket.
+    rules
+        What the attacker knows.
+    l
+        How many values should be possible for everybody.
+    complete
+        From where on the attacker knows all rules that hold, and so which ones do not.
 
     >>> data = Microdata.from_columns(
     ...     {"sex": ["F", "F", "M"], "ill": ["ovarian", "ovarian", "prostate"]}, "ill"
@@ -99,9 +131,15 @@ def attack_by_rules(
     whole_number("l", l, least=2)
     classes = classify(data, rules)
     possible = possible_counts(classes, bucketing)
-    histogram = np.bincount(possible, minlength=1) if len(possible) else np.empty(0, dtype=np.int64)
     takeable = takeable_counts(classes, bucketing)
-    return BackgroundAttack(l, tuple(histogram.tolist()), int((takeable < l).sum()))
+    with_gaps = None
+    if any(chance is not None for chance in complete.chance_by_length):
+        with_gaps = _histogram(possible_despite_gaps(data, bucketing, rules, complete))
+    return BackgroundAttack(l, _histogram(possible), int((takeable < l).sum()), with_gaps)
+
+
+def _histogram(possible: NDArray[np.int32]) -> tuple[int, ...]:
+    return tuple(np.bincount(possible, minlength=1).tolist()) if len(possible) else ()
 
 
 def takeable_counts(classes: TupleClasses, bucketing: Bucketing) -> NDArray[np.int64]:

@@ -66,6 +66,12 @@ class TableRisk:
             told = _share(contradicted, found.tuples)
             none = f"the rules contradict their buckets, or leave no value but {NO_VALUE}"
             lines.append(f"    {told} have none: {none}")
+        if found.vulnerable_by_gaps is not None:
+            lines += [
+                "  whoever also concludes from rules that are missing that somebody breaks them:",
+                f"    {_share(found.vulnerable_by_gaps, found.tuples)} have fewer than {found.l} "
+                f"possible values; {found.disclosed_by_gaps:,} have one",
+            ]
         if self.learning is not None:
             lines += [
                 "  whoever learns from all buckets (deFinetti):",

@@ -8,14 +8,15 @@ interchangeable tuples, so that a bucket's cost does not grow with its size (`ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..distinct import number_distinct
+from ..distinct import count_distinct, number_distinct
 from ..kernels._calls import plain
-from ..kernels.assignments import count_valid, find_valid
+from ..kernels.assignments import count_valid, fill_assignment, find_components, find_valid, list_valid
 from ..model.microdata import Microdata
 from ..model.rules import NegativeRule
 from ..release.bucketing import Bucketing
@@ -78,6 +79,99 @@ def possible_counts(classes: TupleClasses, bucketing: Bucketing) -> Ids:
         classes.no_value,
     )
     return possible[place_by_tuple]
+
+
+def possible_values(classes: TupleClasses, bucketing: Bucketing) -> tuple[Ids, Ids]:
+    """Return all pairs of a tuple and a value that is possible for it, bucket after bucket.
+
+    What stands for no value is among them.
+    """
+    n_sets, n_values = classes.impossible_by_set.shape
+    set_by_tuple = classes.set_by_class[classes.class_by_tuple]
+    joined = bucketing.bucket_by_tuple.astype(np.int64) * n_sets + set_by_tuple
+    lines, line_by_tuple = number_distinct(joined)
+    held, counts = count_distinct(
+        line_by_tuple * n_values + classes.value_by_class[classes.class_by_tuple]
+    )
+    start, values = list_valid(
+        plain(np.searchsorted(lines // n_sets, np.arange(bucketing.n_buckets + 1)), np.int64),
+        plain(lines % n_sets, np.int32),
+        plain(np.searchsorted(held // n_values, np.arange(len(lines) + 1)), np.int64),
+        plain(held % n_values, np.int32),
+        plain(counts, np.int64),
+        plain(classes.impossible_by_set, np.bool_),
+    )
+    order = np.argsort(line_by_tuple, kind="stable")
+    width = np.diff(start)[line_by_tuple[order]]
+    first = np.cumsum(width) - width
+    place = np.arange(width.sum()) + np.repeat(start[line_by_tuple[order]] - first, width)
+    return np.repeat(order, width).astype(np.int32), values[place]
+
+
+@dataclass(frozen=True, eq=False)
+class SharedBucket:
+    """The people of one bucket and the values that they share, whoever has which.
+
+    `members` are tuples; those with the same impossible values have the same `line`. `values` are the
+    columns, each for as many people as `spare` tells, and `need` is how many people a line has.
+    """
+
+    members: Ids
+    line: Counts
+    values: Ids
+    need: Counts
+    spare: Counts
+    allowed: Flags
+
+    @classmethod
+    def of(cls, classes: TupleClasses, members: Ids) -> SharedBucket:
+        """Return the bucket that these tuples share."""
+        which = classes.class_by_tuple[members]
+        sets, line = number_distinct(classes.set_by_class[which])
+        values, column = number_distinct(classes.value_by_class[which])
+        return cls(
+            members,
+            line,
+            values,
+            np.bincount(line).astype(np.int64),
+            np.bincount(column).astype(np.int64),
+            np.ascontiguousarray(~classes.impossible_by_set[np.ix_(sets, values)]),
+        )
+
+    def column_of(self, value: int) -> int:
+        """Return the column of a value, -1 where nobody has it."""
+        column = int(np.searchsorted(self.values, value))
+        return column if column < len(self.values) and self.values[column] == value else -1
+
+    def valid_where(self, has: Mapping[int, int]) -> Flags | None:
+        """Return which members can have which values where some of them have given ones.
+
+        Parameters
+        ----------
+        has
+            The place of a member, and the column of the value that it has.
+
+        Returns
+        -------
+        Flags or None
+            A line for each member, a column for each value; None where that cannot be.
+        """
+        need, spare = self.need.copy(), self.spare.copy()
+        for place, column in has.items():
+            if not self.allowed[self.line[place], column] or not spare[column]:
+                return None
+            need[self.line[place]] -= 1
+            spare[column] -= 1
+        flow = np.zeros(self.allowed.shape, dtype=np.int64)
+        if not fill_assignment(flow, need, spare, self.allowed):
+            return None
+        component = find_components(flow, self.allowed)
+        by_line, by_column = component[: len(flow), None], component[len(flow) :]
+        valid: Flags = (self.allowed & ((flow > 0) | (by_line == by_column)))[self.line]
+        for place, column in has.items():
+            valid[place] = False
+            valid[place, column] = True
+        return valid
 
 
 def possible_together(data: Microdata, rules: Sequence[NegativeRule]) -> Ids:
