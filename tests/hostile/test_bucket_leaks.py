@@ -126,7 +126,10 @@ def test_failures_name_nobody(shell: Shell, words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("guarantee", [LDiversity(2), MatchingDiversity(2)], ids=str)
 def test_public_bytes_follow_from_the_tables_alone(tmp_path: Path, guarantee: BucketGuarantee) -> None:
-    """Neither the order of the input nor whose value is whose is in any public file."""
+    """Neither the order of the input nor whose value is whose is in any public file.
+
+    Rules, and from where on they are complete, are published with the tables.
+    """
     rules = RULES if isinstance(guarantee, MatchingDiversity) else ()
     for seed in range(8):
         random = Random(seed)
@@ -157,6 +160,7 @@ def test_public_bytes_follow_from_the_tables_alone(tmp_path: Path, guarantee: Bu
                 guarantee,
                 release.method,
                 tuple(reversed(release.rules)),
+                complete=release.complete,
                 seconds=9.0,
                 options={"min_exp": 0.5},
                 figures={"left over": 7},

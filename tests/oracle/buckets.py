@@ -7,7 +7,7 @@ purpose; nothing is shared with the methods or the audit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import permutations
+from itertools import permutations, product
 from typing import NamedTuple
 
 
@@ -180,3 +180,29 @@ def bucketize(
             groups[g] = [*groups[other], *groups[g]]
             alive.remove(other)
     return [members(groups[g]) for g in sorted(alive)], chosen
+
+
+def every_way(groups: Sequence[Group]) -> Iterator[tuple[int, ...]]:
+    """Every way to hand out the values of each group among its people, group after group."""
+    ways = [
+        {
+            given
+            for given in permutations([each.value for each in group])
+            if all(value not in each.cannot for value, each in zip(given, group, strict=True))
+        }
+        for group in groups
+    ]
+    for chosen in product(*ways):
+        yield tuple(value for given in chosen for value in given)
+
+
+def values_in_worlds(
+    groups: Sequence[Group], is_known: Callable[[tuple[int, ...]], bool]
+) -> list[set[int]]:
+    """The values that each person has in some world of which what is known is true."""
+    found: list[set[int]] = [set() for group in groups for _ in group]
+    for world in every_way(groups):
+        if is_known(world):
+            for values, value in zip(found, world, strict=True):
+                values.add(value)
+    return found

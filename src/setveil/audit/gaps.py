@@ -223,13 +223,18 @@ def _conjunctions(columns: Sequence[Column], paths: Paths, size: int) -> Iterato
 
 
 def _levels(column: Column, paths: Mapping[str, Sequence[str]]) -> Iterator[Counts]:
-    """Yield, for each level from the root down, which label each cell has there, or -1."""
+    """Yield, for each level from the root down, which label each cell has there, or -1.
+
+    What everybody meets is no condition.
+    """
     steps = [tuple(paths.get(label, (label,)))[::-1] for label in column.labels]
     for level in range(max(map(len, steps))):
         number: dict[str, int] = {}
-        yield np.array(
-            [number.setdefault(path[level], len(number)) if level < len(path) else -1 for path in steps]
-        )
+        codes = [
+            number.setdefault(path[level], len(number)) if level < len(path) else -1 for path in steps
+        ]
+        if len(set(codes)) > 1:
+            yield np.array(codes)
 
 
 def _least_rows(count: int, n: int, chance: Fraction) -> int:

@@ -39,6 +39,8 @@ Flags = NDArray[np.bool_]
 
 THIN = 8
 """Gaps that more buckets break than this are broken whichever of them stand in."""
+ROUNDS = 20
+"""How many worlds are drawn for each value that shall be possible."""
 TRIED = 40
 """How many buckets are looked at for one that stands in."""
 
@@ -183,10 +185,11 @@ class _World:
         columns = [shared.column_of(gap.value) for gap in gaps]
         times = [0] * len(shared.members)
         possible = np.zeros((len(shared.members), len(shared.values)), dtype=np.bool_)
-        # Each in turn is the one who breaks a gap, and some rounds more leave it to chance.
-        for _ in range(2 * self.l + max(map(len, breakers))):
+        # Each in turn is the one who breaks a gap; whoever breaks one may have to break others too.
+        for _ in range(ROUNDS * self.l + 2 * max(map(len, breakers))):
             has: dict[int, int] = {}
-            for column, people in zip(columns, breakers, strict=True):
+            for number in shuffle(self.random, len(gaps)).tolist():
+                column, people = columns[number], breakers[number]
                 if any(has.get(person) == column for person in people):
                     continue
                 free = [person for person in people if person not in has]
@@ -229,8 +232,7 @@ class _World:
         met = " and ".join(f"{name}={label}" for name, label in gap.conditions)
         return Infeasible(
             f"no rule says that {met} excludes {self.data.values[gap.value]!r}, though such a rule "
-            "would be told if it held. So somebody there has that value, and the rules leave too few who "
-            "can.",
+            "would be told if it held. So somebody there has that value, and too few can.",
             "Mine only rules of a larger expectation (--min-exp), do without some of them, or lower l.",
             code="missing-rule-tells",
         )

@@ -58,6 +58,7 @@ def test_what_is_said() -> None:
         "worst_share": [2, 3],
         "fewest_possible": 2,
         "violations": 1,
+        "fewest_by_missing_rules": None,
     }
     assert audit_buckets(tables(), MatchingDiversity(2)).worst_share == Fraction(2, 3)
 
