@@ -101,6 +101,10 @@ def check_bucket_certificate(certificate: Mapping[str, Any]) -> BucketGuarantee:
             ),
             "rules.complete must be a list of chances below 1",
         )
+        need(
+            any(chances) == ("rules.complete" in " ".join(certificate["promised"])),
+            "rules.complete and the promise about rules that are missing belong together",
+        )
         need(certificate["rules"]["file"] == RULES, f"rules.file must be {RULES}")
         need_hash(certificate["rules"]["sha256"])
     need(certificate["loss"] == {}, "loss must be empty: nothing is generalized")

@@ -170,8 +170,10 @@ def _gaps_over(
         add_buckets(which, met_by_one, *pairs, last, spread)
         expected = (support[:, None] >= least_by_value) & (least_by_value < UNREACHABLE)
         cells, values = np.nonzero(expected & (spread > 0) & (spread <= most))
+        if not len(cells):
+            continue
         ends_at = np.cumsum(spread[cells, values], dtype=np.int64)
-        buckets = np.empty(int(ends_at[-1]) if len(ends_at) else 0, dtype=np.int32)
+        buckets = np.empty(int(ends_at[-1]), dtype=np.int32)
         place_of = np.full(shape, -1, dtype=np.int32)
         place_of[cells, values] = np.arange(len(cells))
         last[:] = -1
