@@ -149,8 +149,8 @@ class ResourceLimit(SetveilError):
     default_code = "limit"
 
 
-NEEDED_TO_LOAD = 256 << 20
-"""Bytes of room for the libraries that every verb loads."""
+NEEDED_TO_START = 448 << 20
+"""Bytes of room for the smallest run, whose libraries and compiled code need about 410 MiB."""
 
 _NO_MEMORY = re.compile(
     "cannot allocate memory|failed to map segment|can't start new thread|out of memory"
@@ -188,12 +188,13 @@ def out_of_memory() -> ResourceLimit:
 
 
 def refuse_too_little_memory() -> None:
-    """Raise MemoryError where libraries cannot be loaded: one of them would end the process, with 1.
+    """Raise MemoryError where not even the smallest run has room, which is asked for and not used.
 
-    That is the exit code of a promise that is not kept. The room is asked for and not used.
+    Libraries that find no memory while they are loaded, compile or solve end the process themselves:
+    one with 1, the exit code of a promise that is not kept, others by an abort.
     """
     try:
-        mmap.mmap(-1, NEEDED_TO_LOAD).close()
+        mmap.mmap(-1, NEEDED_TO_START).close()
     except OSError as error:
         raise MemoryError from error
 

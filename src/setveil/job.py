@@ -32,8 +32,9 @@ from .model.guarantees import (
 from .model.hierarchy import DOMAINS, Hierarchy
 from .model.layout import Layout
 from .model.transactions import Rows, Transactions, bind
+from .options import OptionValue
 from .progress import Watch
-from .registry import MethodRecord, OptionValue, default_method, method
+from .registry import MethodRecord, default_method, method
 from .release.release import ObjectiveValue, Release, Seal, dropped_notice
 from .release.sealing import digest_as_read
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import socket
+import stat
 import subprocess
 import sys
 import zlib
@@ -70,6 +71,19 @@ def test_a_changed_byte_is_refused(folder, name):
     (folder / name).write_bytes(content)
     found = problem(folder)
     assert (found.code, found.file) == ("changed", name)
+
+
+def test_a_file_that_grows_meanwhile_is_refused(folder, monkeypatch):
+    real = os.fstat
+
+    def told_before(number):
+        told = list(real(number)[:10])
+        told[stat.ST_SIZE] -= 1
+        return os.stat_result(told)
+
+    monkeypatch.setattr(os, "fstat", told_before)
+    found = problem(folder)
+    assert (found.code, found.file) == ("changed", "certificate.json")
 
 
 @pytest.mark.parametrize("name", ["data.csv", "hierarchy.csv", "certificate.json"])

@@ -50,7 +50,8 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
 """
 NEEDED_FOR_HELP = {
     *("setveil", "setveil.__main__", "setveil._version", "setveil.errors", "setveil.progress"),
-    *("setveil.registry", "setveil.model", "setveil.model.guarantees", "setveil.model.notices"),
+    *("setveil.options", "setveil.registry"),
+    *("setveil.model", "setveil.model.guarantees", "setveil.model.notices"),
 }
 
 

@@ -19,6 +19,7 @@ TOP = frozenset(
         "extend",
         "job",
         "job_file",
+        "options",
         "pair_job",
         "pair_publishing",
         "publishing",

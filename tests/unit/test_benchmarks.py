@@ -47,7 +47,7 @@ QUICK = Context(quick=True)
 
 
 def test_the_names() -> None:
-    assert len(set(NAMES)) == len(NAMES) == 24
+    assert len(set(NAMES)) == len(NAMES) == 25
     assert [entry.name for entry in BENCHMARKS if not entry.by_default] == [
         "pos-large-m",
         "compare",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
+import stat
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -173,6 +176,23 @@ def test_a_twin_of_another_release_is_refused(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "out.private")
     shutil.copytree(tmp_path / "other.private", tmp_path / "out.private")
     with pytest.raises(DataError, match="belongs to another release"):
+        read_release(tmp_path / "out")
+
+
+def test_a_private_file_that_grows_meanwhile_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path / "out")
+    real = os.fstat
+
+    def told_before(number: int) -> os.stat_result:
+        told = list(real(number)[:10])
+        told[stat.ST_SIZE] -= 1
+        return os.stat_result(told)
+
+    patched = SimpleNamespace(path=os.path, fstat=told_before)
+    monkeypatch.setattr("setveil.io.private_twin.os", patched)
+    with pytest.raises(DataError, match="grew while it was read"):
         read_release(tmp_path / "out")
 
 

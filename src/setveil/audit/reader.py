@@ -230,11 +230,15 @@ def _read_file(folder: Path, name: str, *, largest: int) -> bytes:
         with open(descriptor, "rb") as opened:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise refuse("not a regular file.", name, code="not-regular")
-            content = opened.read(largest + 1)
+            # No more room than the file needs, which its size tells; one more, to see it grow.
+            size = os.fstat(descriptor).st_size
+            content = opened.read(min(size, largest) + 1)
     except OSError as error:
         raise FileSystemError(f"cannot be read ({error.strerror}).", file=name) from None
     if len(content) > largest:
         raise ResourceLimit(f"the file has more than {largest:,} bytes.", code="too-large", file=name)
+    if len(content) > size:
+        raise refuse("it grew while it was read.", name, code="changed")
     return content
 
 

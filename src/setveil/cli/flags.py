@@ -18,7 +18,8 @@ import typer
 
 from ..errors import UsageError
 from ..model.guarantees import LARGEST
-from ..registry import ALL_METHODS, Option
+from ..options import Option
+from ..registry import ALL_METHODS
 
 READING_PANEL, TABLE_PANEL, GUARANTEE_PANEL = "Reading", "Tables", "Guarantee"
 METHOD_PANEL = "Options of methods"

@@ -82,10 +82,10 @@ def told_recoding(folder: str | os.PathLike[str]) -> str | None:
 
 def is_private_twin(folder: Path) -> bool:
     """Tell whether a folder holds the private documents of a release and nothing else."""
-    # Those of the first version had two files; the page may have been left out.
+    # The page may have been left out. Those of the first version had no page and two files.
     of_sets, of_buckets, first = {AUDIT, HIERARCHY, RECODING}, {AUDIT, BUCKETS}, {AUDIT, RECODING}
     names = _regular_names(folder)
-    if names is None or names - {REPORT} not in (of_sets, of_buckets, first):
+    if names is None or (names - {REPORT} not in (of_sets, of_buckets) and names != first):
         return False
     return isinstance(_object(folder / AUDIT).get("certificate_sha256"), str)
 

@@ -109,9 +109,13 @@ def _read(file: Path) -> bytes:
             file=shown(file),
         )
     with telling(file, "read"), open(file, "rb") as opened:
-        content = opened.read(LARGEST + 1)
+        # No more room than the file needs; one more, to see it grow.
+        size = os.fstat(opened.fileno()).st_size
+        content = opened.read(min(size, LARGEST) + 1)
     if len(content) > LARGEST:
         raise ResourceLimit(f"holds more than {LARGEST:,} bytes.", code="too-large", file=shown(file))
+    if len(content) > size:
+        raise damaged(file, "it grew while it was read")
     return content
 
 

@@ -85,12 +85,13 @@ class PairRelease:
         what = "cells" if self.pair.is_table else "items"
         share = f" ({self.raised / self.values:.1%})" if self.values else ""
         chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
+        cut = "" if self.complete else ", cut short by the time limit"
         lines = [
             ("promise", str(self.guarantee)),
-            ("method", self.method + (f" ({chosen})" if chosen else "")),
+            ("method", self.method + (f" ({chosen})" if chosen else "") + cut),
             ("records", f"{first:,} and {second:,}"),
             ("raised", f"{self.raised:,} of {self.values:,} {what}{share}"),
-            ("time", f"{self.seconds:.2f} s" + ("" if self.complete else ", ended by the limit")),
+            ("time", f"{self.seconds:.2f} s"),
         ]
         return lines + [("note", notice) for notice in self.notices]
 
