@@ -289,6 +289,12 @@ def test_forgeries_of_one_table_are_refused(
         (("rules",), None),
         (("rules", "file"), "facts.csv"),
         (("rules", "sha256"), "x"),
+        (("rules", "complete"), ["0.05"]),  # the promise does not speak of it
+        (("rules", "complete"), [0.05]),
+        (("rules", "complete"), ["1.5"]),
+        (("rules", "complete"), ["0.050"]),
+        (("rules", "complete"), [None, None, None]),
+        (("rules", "complete"), "0.05"),
         (("recoding",), "global"),
         (("recoding",), "bucket"),
         (("loss",), {"ncp": 0}),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
-from setveil.errors import Infeasible
+from setveil.audit import audit_folder
+from setveil.audit.buckets import BucketFinding
+from setveil.errors import DataError, Infeasible
 from setveil.methods.gap_guard import guard_gaps
 from setveil.methods.injector import form_buckets
 from setveil.mining.negative_rules import mine_negative_rules
@@ -21,11 +25,13 @@ from setveil.model.rules import NOT_KNOWN, Completeness, NegativeRule, tuples_me
 from setveil.progress import Watch
 from setveil.release.bucket_release import BucketRelease
 from setveil.release.bucketing import Bucketing
+from setveil.reopen_table import read_public_buckets
 from setveil.risk.background import attack_by_rules
 from setveil.risk.gaps import possible_despite_gaps
+from setveil.risk.table_risk import TableRisk
 from setveil.search.classes import classify
 from setveil.table_job import anonymize_table
-from setveil.table_publishing import audit_unwritten
+from setveil.table_publishing import audit_unwritten, publish_table
 from tests.oracle.buckets import Person, every_way, values_in_worlds
 
 PLACES = Hierarchy.from_paths([("a1", "A", "*"), ("a2", "A", "*"), ("b", "*")])
@@ -231,6 +237,29 @@ def test_missing_rules_gave_people_away_and_do_no_more() -> None:
         assert attack.vulnerable_by_gaps == 0
         assert audit_unwritten(after)
     assert known_before >= 30
+
+
+def test_a_release_tells_from_where_on_rules_are_complete_and_is_held_to_it(tmp_path: Path) -> None:
+    data = people_of_a_hospital(1)
+    release = anonymize_table(data, MatchingDiversity(2))
+    publish_table(release, tmp_path / "out")
+    file = tmp_path / "out" / "certificate.json"
+    document = json.loads(file.read_text())
+    assert document["rules"]["complete"] == release.complete.told()
+    assert "rules.complete" in document["promised"][-1]
+    finding = audit_folder(tmp_path / "out")
+    assert isinstance(finding, BucketFinding)
+    assert finding.fewest_by_missing_rules is not None
+    assert finding.fewest_by_missing_rules >= 2
+    public = read_public_buckets(tmp_path / "out")
+    attack = attack_by_rules(public.data, public.bucketing, public.rules, 2, complete=public.complete)
+    assert (attack.vulnerable_by_gaps, attack.disclosed_by_gaps) == (0, 0)
+    assert "rules that are missing" in str(TableRisk(public.guarantee, len(data), 9, 9, attack))
+    # Who takes the number away takes the promise away.
+    del document["rules"]["complete"]
+    file.write_text(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+    with pytest.raises(DataError, match="belong together"):
+        audit_folder(tmp_path / "out")
 
 
 def test_where_nothing_is_told_of_missing_rules_nothing_is_concluded_from_them() -> None:
