@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FLOORS := .venv-floors
 
-.PHONY: help demo test floors lint type bench tables docs clean
+.PHONY: help demo test floors lint type bench tables freeze docs clean
 help:  ## show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
 
@@ -49,6 +49,9 @@ bench: $(READY)  ## measure speed, memory and loss, warmed and seeded
 
 tables: $(READY)  ## make the tables on hiding patterns again; goes on where it was stopped
 	$(BIN)/python -m benchmarks.hiding_tables
+
+freeze: $(READY)  ## write the frozen files of tests/frozen anew; print which of them changed
+	$(BIN)/python -m tests.frozen.remake
 
 docs: $(READY)  ## rebuild the generated pages and pictures of docs/
 	$(BIN)/python -m docs.build

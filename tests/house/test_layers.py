@@ -128,6 +128,11 @@ def _stdlib(name: str) -> bool:
     return name in sys.stdlib_module_names
 
 
+def test_nothing_asks_pyarrow_for_pandas() -> None:
+    """Older pyarrow imports it for ``to_pandas`` and its like, and fails where it is not installed."""
+    assert [name for name in sources() if ".to_pandas" in (PACKAGE / name).read_text()] == []
+
+
 def test_every_module_has_a_layer() -> None:
     assert {layer(name) for name in sources()} - {"__init__"} <= set(RANK)
     assert len(sources()) > 60

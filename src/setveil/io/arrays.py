@@ -48,7 +48,7 @@ def arrow_text(value: str) -> pa.Scalar:
 def numpy_integers(array: pa.Array, *, null: int = -1) -> NDArray[np.int64]:
     """Return the integers of an Arrow array, with `null` where there is none."""
     validity, data = array.buffers()
-    kind = np.dtype(array.type.to_pandas_dtype())
+    kind = np.dtype(str(array.type))  # both say int32, uint8 and so on
     values = np.frombuffer(data, dtype=kind, count=array.offset + len(array))[array.offset :]
     values = values.astype(np.int64)
     if array.null_count:
