@@ -83,8 +83,8 @@ class Source:
         """Return transactions and hierarchy."""
         if self.name not in MADE and self.name not in FILES:
             raise ValueError(f"unknown data {self.name!r}")
+        from setveil.hierarchy.build import balanced
         from setveil.io.demo import POS_ITEMS, POS_RECORDS, groceries, pos_shape
-        from setveil.model.build import balanced
 
         if self.name == "small":
             return groceries(self.records or 300)
@@ -124,7 +124,7 @@ def by_level(text: str) -> Any:
     setveil reads a label that repeats on one path as padding of a short branch. Here ``c;c`` are two
     nodes, ``c@1`` below ``c@2``, so that a label used at two levels can mean less at the lower one.
     """
-    from setveil.model.build import from_paths
+    from setveil.hierarchy.build import from_paths
 
     rows = [line.split(";") for line in text.splitlines() if line]
     return from_paths(
@@ -135,7 +135,7 @@ def by_level(text: str) -> Any:
 def _modulo(records: int, items: int, fan_out: int) -> tuple[Any, Any]:
     """Return the first records of BMS-WebView-2 with each id taken modulo `items`."""
     import setveil as sv
-    from setveil.model.build import balanced
+    from setveil.hierarchy.build import balanced
 
     data, _ = _from_files("BMS-WebView-2", records)
     small = sv.Transactions.from_rows({str(int(label) % items) for label in row} for row in data.rows())

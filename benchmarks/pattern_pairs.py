@@ -104,7 +104,7 @@ def halves(source: Source) -> Any:
 
 def tiny(rows: int = 120) -> Any:
     """Return a small made table with a few patterns; one of its two columns has two levels."""
-    from setveil.model.hierarchy import Hierarchy
+    from setveil.hierarchy.tree import Hierarchy
     from setveil.model.pattern_pair import PatternPair
     from setveil.model.transactions import Transactions
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from docs.method_pictures import chips
+from setveil.hierarchy.tree import Hierarchy
 from setveil.mining.emerging import EmergingPatterns, emerging_patterns
 from setveil.model.guarantees import HiddenPatterns
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.pair_job import hide_patterns

@@ -139,12 +139,12 @@ FUNCTIONS = (
     ("setveil", "read_hierarchy"),
     ("setveil", "from_frame"),
     ("setveil", "to_arrow"),
-    ("setveil.model.build", "balanced"),
-    ("setveil.model.build", "from_paths"),
-    ("setveil.model.build", "from_prefixes"),
-    ("setveil.model.build", "from_intervals"),
-    ("setveil.model.build", "flat"),
-    ("setveil.model.build", "learned"),
+    ("setveil.hierarchy.build", "balanced"),
+    ("setveil.hierarchy.build", "from_paths"),
+    ("setveil.hierarchy.build", "from_prefixes"),
+    ("setveil.hierarchy.build", "from_intervals"),
+    ("setveil.hierarchy.build", "flat"),
+    ("setveil.hierarchy.build", "learned"),
     ("setveil.report.tree_picture", "draw_tree"),
 )
 CLASSES = (

@@ -11,10 +11,10 @@ import numpy as np
 
 from docs.method_pictures import chips
 from setveil.engines.local import LocalEngine
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import moles, topdown
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.release.recoding import Recoding

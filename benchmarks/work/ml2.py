@@ -144,7 +144,7 @@ def run(context: Context) -> Report:
 
 
 def _figure_20(context: Context, worlds: Sequence[World]) -> tuple[Table, float]:
-    from setveil.model.build import balanced
+    from setveil.hierarchy.build import balanced
 
     rows: list[tuple[Cell, ...]] = []
     slowest = 0.0

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .errors import SetveilError
     from .explain import explain
     from .extend import apply
+    from .hierarchy.tree import Hierarchy
     from .io.frames import from_frame, to_arrow
     from .io.hierarchies import read_hierarchy
     from .io.microdata import read_microdata
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
         LmDiversity,
         MatchingDiversity,
     )
-    from .model.hierarchy import Hierarchy
     from .model.layout import Layout
     from .model.transactions import Transactions
     from .progress import Watch
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Coherence": "model.guarantees",
     "HiddenPatterns": "model.guarantees",
-    "Hierarchy": "model.hierarchy",
+    "Hierarchy": "hierarchy.tree",
     "Job": "job",
     "KAnonymity": "model.guarantees",
     "KmAnonymity": "model.guarantees",

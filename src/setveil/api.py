@@ -12,9 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from .arguments import checked
 from .errors import UsageError
+from .hierarchy.tree import Hierarchy
 from .job import Job
-from .model.arguments import checked
 from .model.fit import by_column
 from .model.guarantees import (
     BucketGuarantee,
@@ -28,7 +29,6 @@ from .model.guarantees import (
     MatchingDiversity,
     least_support,
 )
-from .model.hierarchy import Hierarchy
 from .model.layout import Layout
 from .model.microdata import Microdata
 from .model.pattern_pair import PatternPair
@@ -385,7 +385,7 @@ def risk(
 def _leaves_under(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> dict[str, list[str]]:
     """Return the items under each label."""
     if not isinstance(hierarchy, Hierarchy):
-        from .model.build import forest
+        from .hierarchy.build import forest
 
         hierarchy = forest(hierarchy)
     first, end = hierarchy.first_leaf.tolist(), hierarchy.end_leaf.tolist()

@@ -18,14 +18,14 @@ from fractions import Fraction
 from typing import Any
 
 from .api import as_transactions, audit, refuse_paths
+from .arguments import checked
 from .errors import Infeasible, ResourceLimit, SetveilError, TimeLimit, UsageError
+from .hierarchy.tree import Hierarchy
 from .io.resident import Peak, measure_peak
 from .job import Job, Prepared
 from .measure.before_after import BeforeAfter
 from .measure.catalogue import chosen, score
-from .model.arguments import checked
 from .model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
-from .model.hierarchy import Hierarchy
 from .progress import Watch
 from .registry import METHODS, MethodRecord, model_name
 from .registry import method as method_record

@@ -19,6 +19,7 @@ import numpy as np
 
 from .distinct import count_distinct, distinct
 from .errors import DataError, Infeasible, ResourceLimit, UsageError
+from .hierarchy.tree import DOMAINS, Hierarchy
 from .io.column_look import told_of_identifiers
 from .model.costs import COST_NAMES, Cost, make_cost
 from .model.fit import UNKNOWN_POLICIES, fit_hierarchy
@@ -29,7 +30,6 @@ from .model.guarantees import (
     LmDiversity,
     least_support,
 )
-from .model.hierarchy import DOMAINS, Hierarchy
 from .model.layout import Layout
 from .model.transactions import Rows, Transactions, bind
 from .options import OptionValue

@@ -60,7 +60,7 @@ def hide_patterns(
     options
         The method's own options.
 
-    >>> from setveil.model.hierarchy import Hierarchy
+    >>> from setveil.hierarchy.tree import Hierarchy
     >>> from setveil.model.transactions import Transactions
     >>> drinks = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
     >>> before = Transactions.from_rows([["ale"], ["ale"], ["tea"]])

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .arguments import checked
 from .errors import DataError, HierarchyError, Infeasible, InternalError, UsageError
-from .model.arguments import checked
 from .model.guarantees import (
     BucketGuarantee,
     Coherence,

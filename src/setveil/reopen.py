@@ -24,15 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .api import as_transactions
+from .arguments import checked
 from .errors import HierarchyError, UsageError
+from .hierarchy.tree import DOMAINS, Hierarchy
 from .io.ownership import AUDIT, HIERARCHY, RECODING
 from .io.pair_files import holds_pair
 from .io.private_twin import PrivateTwin, read_twin
 from .io.release_data import read_published
-from .model.arguments import checked
 from .model.costs import COST_NAMES, WEIGHTED
 from .model.guarantees import LARGEST, Guarantee, guarantee_from_dict
-from .model.hierarchy import DOMAINS, Hierarchy
 from .model.transactions import Transactions, bind
 from .progress import Watch
 from .publishing import StrPath

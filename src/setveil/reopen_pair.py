@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import DataError, HierarchyError, UsageError
+from .hierarchy.tree import Hierarchy
 from .io.ownership import AUDIT, HIERARCHY, RECODING
 from .io.private_twin import PrivateTwin, read_twin
 from .model.guarantees import pair_guarantee_from_dict
-from .model.hierarchy import Hierarchy
 from .model.layout import Layout
 from .model.pattern_pair import PatternPair
 from .model.transactions import Rows

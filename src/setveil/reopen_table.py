@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import DataError, UsageError
+from .hierarchy.tree import Hierarchy
 from .io.bucket_twin import BucketTwin, read_bucket_twin
 from .io.ownership import AUDIT, BUCKETS
 from .model.guarantees import BucketGuarantee, bucket_guarantee_from_dict
-from .model.hierarchy import Hierarchy
 from .model.microdata import Microdata
 from .model.rules import Completeness, NegativeRule
 from .progress import Watch

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from .api import as_transactions, refuse_paths
+from .arguments import checked
 from .distinct import distinct
 from .errors import Infeasible, ResourceLimit, TimeLimit, UsageError
+from .hierarchy.tree import Hierarchy
 from .job import Job, Prepared
-from .model.arguments import checked
 from .model.guarantees import KmAnonymity
-from .model.hierarchy import Hierarchy
 from .progress import Watch
 from .release.usefulness import is_useless, records_with, tops
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED

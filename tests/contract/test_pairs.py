@@ -11,7 +11,7 @@ import pytest
 
 import setveil as sv
 from setveil.errors import Infeasible
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.registry import PAIR_METHODS

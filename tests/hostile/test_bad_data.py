@@ -23,13 +23,13 @@ from setveil.errors import (
     SetveilError,
     UsageError,
 )
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io import parquet_child
 from setveil.io import source as source_module
 from setveil.io import text as text_module
 from setveil.io.records import read_records
 from setveil.io.transactions import read_transactions
 from setveil.io.write import cannot_hold
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.layout import Layout
 from setveil.model.transactions import Transactions, bind
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from setveil.errors import HierarchyError, ResourceLimit, SetveilError
+from setveil.hierarchy import edges
+from setveil.hierarchy.build import from_intervals
+from setveil.hierarchy.doctor import diagnose
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io.hierarchies import parse_edges, read_edges, read_hierarchy
-from setveil.model import edges
-from setveil.model.build import from_intervals
-from setveil.model.doctor import diagnose
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions, bind
 
 

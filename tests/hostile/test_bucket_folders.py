@@ -16,8 +16,8 @@ import pytest
 
 from setveil.audit import audit_folder
 from setveil.errors import DataError, SetveilError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.release.bucket_release import BucketRelease

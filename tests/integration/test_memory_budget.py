@@ -16,7 +16,7 @@ PROGRAM = """
 import json, resource, sys
 from setveil.api import anonymize, audit
 from setveil.io.demo import pos_shape
-from setveil.model.build import balanced
+from setveil.hierarchy.build import balanced
 from setveil.model.guarantees import KmAnonymity
 
 records, megabytes, method = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import setveil as sv
+from setveil.hierarchy.build import balanced
 from setveil.io.demo import groceries
-from setveil.model.build import balanced
 from tests.hostile.labels import XSS
 from tests.hostile.test_hostile_labels import release as hostile_release
 from tests.integration.browser import browser, visit

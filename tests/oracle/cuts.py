@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.costs import Cost
-from setveil.model.hierarchy import Hierarchy
 
 Row = frozenset[int]
 Cut = frozenset[int]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
 
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from tests.oracle.losses import Case, Row, estimated_count, true_count
 
 Sets = frozenset[Row]

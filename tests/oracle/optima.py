@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.costs import Cost
 from setveil.model.guarantees import KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.release.recoding import Recoding
 
 from .worlds import World, all_antichains, all_cuts, generalize, is_km

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.costs import make_cost
-from setveil.model.hierarchy import Hierarchy
 
 from . import cuts
 

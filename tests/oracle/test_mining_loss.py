@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from tests.oracle import mining_loss as oracle
 from tests.oracle.losses import Case
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations, combinations_with_replacement, product
 from random import Random
 
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.transactions import Transactions
 
 Row = frozenset[str]

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from setveil.audit import Published, audit_pair
+from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pair_distortion import frequent_distortion
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_steps import distortion, overlapping, scored, utility_gain
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch

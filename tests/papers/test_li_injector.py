@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from setveil.audit.buckets import PublishedBuckets, audit_buckets
+from setveil.hierarchy.tree import Hierarchy
 from setveil.kernels.injector import Classes, Tallies, add_tuples, are_incompatible, count_incompatible
 from setveil.measure.bucket_counts import Reconstruction
 from setveil.measure.bucket_queries import CountQuery, Queries, measure_queries
@@ -23,7 +24,6 @@ from setveil.measure.bucket_rules import measure_rules
 from setveil.methods import anatomy, injector
 from setveil.mining.negative_rules import mine_negative_rules
 from setveil.model.guarantees import LDiversity, MatchingDiversity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.progress import Watch

@@ -12,9 +12,9 @@ import pytest
 from setveil.audit.buckets import PublishedBuckets, audit_buckets
 from setveil.audit.conditions import ruled_out
 from setveil.errors import DataError, Infeasible
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import anatomy, injector
 from setveil.model.guarantees import LDiversity, MatchingDiversity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule, impossible_values
 from setveil.progress import Watch

@@ -13,11 +13,11 @@ import pytest
 
 from setveil.engines.local import LocalEngine
 from setveil.errors import Infeasible
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import optimal, trim
 from setveil.methods.proof import ROUNDED
 from setveil.model.costs import Cost, make_cost
 from setveil.model.guarantees import KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from setveil.search import cut_model

@@ -15,11 +15,11 @@ import pytest
 from setveil.audit import audit_folder
 from setveil.audit.buckets import BucketFinding
 from setveil.errors import DataError, Infeasible
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods.gap_guard import guard_gaps
 from setveil.methods.injector import form_buckets
 from setveil.mining.negative_rules import mine_negative_rules
 from setveil.model.guarantees import MatchingDiversity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NOT_KNOWN, Completeness, NegativeRule, tuples_meeting
 from setveil.progress import Watch

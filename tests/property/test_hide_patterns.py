@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from setveil.errors import Infeasible, TimeLimit
+from setveil.hierarchy.tree import Hierarchy
 from setveil.measure import pair_scores
 from setveil.measure.pair_distortion import frequent_distortion
 from setveil.measure.pair_scores import measure_pair
@@ -18,7 +19,6 @@ from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_steps import TRIED, ByCare, ByGain, Guarded, Round, scored
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch

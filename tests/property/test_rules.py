@@ -10,12 +10,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from setveil.hierarchy.tree import Hierarchy
 from setveil.kernels import rule_counts
 from setveil.mining.negative_rules import mine_negative_rules
 from setveil.mining.rule_discoveries import log_p_value
 from setveil.mining.rule_findings import RuleSet
 from setveil.mining.rule_thresholds import least_counts
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.rules import impossible_values
 from tests.oracle import rules as oracle

@@ -16,10 +16,10 @@ import pytest
 from setveil.audit import Published, audit_published
 from setveil.engines.local import LocalEngine
 from setveil.errors import Infeasible
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import local, optimal
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import Guarantee, KmAnonymity, LmDiversity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from tests.oracle.promises import is_lm_diverse, is_negative_km_anonymous

@@ -7,8 +7,8 @@ from random import Random
 
 import numpy as np
 
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import HiddenPatterns
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Rows, Transactions
 from setveil.pair_job import seal_of_pair

@@ -11,8 +11,8 @@ import pytest
 import setveil as sv
 from setveil.errors import Infeasible, UsageError
 from setveil.explain import Explanation, Pattern, Patterns, explain, explain_all
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import Guarantee
-from setveil.model.hierarchy import Hierarchy
 from tests.contract.cases import CASES, Case
 from tests.oracle import promises
 from tests.oracle.worlds import random_world

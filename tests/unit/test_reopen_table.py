@@ -13,8 +13,8 @@ import pytest
 
 import setveil as sv
 from setveil.errors import DataError, FileSystemError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.release.bucket_release import BucketRelease

@@ -22,8 +22,8 @@ from .pattern_inputs import (
 )
 
 if TYPE_CHECKING:
+    from ..hierarchy.tree import Hierarchy
     from ..model.guarantees import HiddenPatterns
-    from ..model.hierarchy import Hierarchy
     from ..publishing import Publication
     from ..release.pair_release import PairRelease
 

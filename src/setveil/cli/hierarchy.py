@@ -15,8 +15,8 @@ from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
 from .reading import read_data
 
 if TYPE_CHECKING:
-    from ..model.edges import HierarchyFile
-    from ..model.hierarchy import Hierarchy
+    from ..hierarchy.edges import HierarchyFile
+    from ..hierarchy.tree import Hierarchy
     from ..model.transactions import Transactions
 
 app = typer.Typer(
@@ -76,7 +76,7 @@ def build(
     **given: Any,
 ) -> None:
     """Make a hierarchy over the items of the data."""
-    from ..model import build as builders
+    from ..hierarchy import build as builders
 
     ways = [bool(fan_out), bool(prefixes), bool(intervals), flat]
     if sum(ways) > 1:
@@ -105,7 +105,7 @@ def learn(
     **given: Any,
 ) -> None:
     """Learn a hierarchy: items that occur with the same others share a parent. It is private."""
-    from ..model.build import learned
+    from ..hierarchy.build import learned
 
     members = whole("fan_out", fan_out)
     made = learned(_of_column(_read(data, given), given), fan_out=members, root=root)
@@ -139,7 +139,7 @@ def check(
     **given: Any,
 ) -> None:
     """List everything that is wrong with a hierarchy; exit code 3 if there are errors."""
-    from ..model.doctor import diagnose, mend
+    from ..hierarchy.doctor import diagnose, mend
     from .hierarchy_view import findings_text
 
     if fix is None and (add_root or attach or unspecified or to or force):
@@ -159,8 +159,8 @@ def check(
         _refuse_same(fix, [hierarchy, *([data] if data else [])])
         mended, done = mend(source, items, add_root=add_root, attach=attach, unspecified=unspecified)
         if not any(finding.severity == "error" for finding in diagnose(mended)):
+            from ..hierarchy.doctor import to_hierarchy
             from ..io.hierarchies import write_hierarchy
-            from ..model.doctor import to_hierarchy
 
             target = to or _format_of(fix) or source.format
             write_hierarchy(to_hierarchy(mended), fix, format=target, force=force)
@@ -198,7 +198,7 @@ def show(
     **given: Any,
 ) -> None:
     """Draw a hierarchy as a tree, with the number of leaves below each category."""
-    from ..model.doctor import to_hierarchy
+    from ..hierarchy.doctor import to_hierarchy
     from .hierarchy_view import draw
 
     source = _edges(hierarchy, given)
@@ -221,7 +221,7 @@ def convert(
     **given: Any,
 ) -> None:
     """Write a hierarchy in another format."""
-    from ..model.doctor import mend, to_hierarchy
+    from ..hierarchy.doctor import mend, to_hierarchy
 
     source = _edges(hierarchy, given)
     screen.notices(source.notices, verbose=given["verbose"])

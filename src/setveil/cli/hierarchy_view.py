@@ -10,8 +10,8 @@ from ..errors import SHOWN, UsageError
 from . import screen
 
 if TYPE_CHECKING:
-    from ..model.doctor import Finding
-    from ..model.hierarchy import Hierarchy
+    from ..hierarchy.doctor import Finding
+    from ..hierarchy.tree import Hierarchy
 
 READABLE_LINES = 80
 FEW_CHILDREN = 12

@@ -22,8 +22,8 @@ from .reading import guarantee_of, hierarchy_files, read_hierarchies, refuse_std
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from ..hierarchy.tree import Hierarchy
     from ..job import Prepared
-    from ..model.hierarchy import Hierarchy
     from ..model.transactions import Transactions
 
 PICTURES = ("figure", "curves")

@@ -12,7 +12,7 @@ from .flags import AS_IS, READING, TABLE_PANEL, Flag, method_options, picked, wh
 from .inputs import HIERARCHY
 
 if TYPE_CHECKING:
-    from ..model.hierarchy import Hierarchy
+    from ..hierarchy.tree import Hierarchy
     from ..model.microdata import Microdata
 
 COLUMNS = (

@@ -20,7 +20,7 @@ from ..registry import method
 from .flags import GUARANTEE, READING, TABLE, check_stdin_once, picked, whole
 
 if TYPE_CHECKING:
-    from ..model.hierarchy import Hierarchy
+    from ..hierarchy.tree import Hierarchy
     from ..model.transactions import Transactions
 
 MODELS = ("km", "k", "lm", "coherence")
@@ -226,7 +226,7 @@ def read_hierarchies(
         return None
     found = replace(read_hierarchy(paths[0], **reading), private=private)
     if given["counts"] or given["count_column"]:
-        from ..model.build import with_counts
+        from ..hierarchy.build import with_counts
 
         return with_counts(found, data.vocabulary.labels)
     return found

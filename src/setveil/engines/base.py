@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import Guarantee
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..release.recoding import Recoding
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..release.apply import published_rows
 from ..release.recoding import Recoding

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked
 from ..errors import UsageError
-from ..model.arguments import checked
 from .account import PERSONAL, Explanation, GivingWay, Group, Level, Pattern, Patterns, Share
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..engines.local import LocalEngine
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..search.alternatives import (
     Breach,
     Cut,

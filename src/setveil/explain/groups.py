@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct
 from ..engines.local import LocalEngine
+from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import recode_rows
 from ..model.guarantees import KAnonymity
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows
 from ..progress import Watch
 from ..release.apply import published_nodes

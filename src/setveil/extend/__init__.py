@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..api import as_transactions, audit, refuse_buckets, refuse_paths
+from ..arguments import checked
 from ..errors import UsageError
+from ..hierarchy.tree import Hierarchy
 from ..job import WHOLE_DOMAIN
-from ..model.arguments import checked
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Transactions
 from ..progress import Watch
 from ..release.apply import published_by_record

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import HierarchyError, Problem, UsageError
-from ..model.build import forest
+from ..hierarchy.build import forest
+from ..hierarchy.placement import Parents, place
+from ..hierarchy.tree import Hierarchy
 from ..model.fit import by_column, labels_in
 from ..model.guarantees import Coherence, Guarantee, LmDiversity
-from ..model.hierarchy import Hierarchy
 from ..model.layout import Layout, LayoutColumn
-from ..model.placement import Parents, place
 from ..model.transactions import Transactions
 from ..release.release import Release
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct, sort_within
 from ..errors import UsageError
+from ..hierarchy.tree import Hierarchy
 from ..job import seal
 from ..model.costs import COST_NAMES, make_cost
 from ..model.fit import labels_in
 from ..model.guarantees import least_support
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions, bind
 from ..model.vocabulary import Vocabulary
 from ..release.apply import canonical_order, left_empty, published_nodes

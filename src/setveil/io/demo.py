@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..model.transactions import Transactions
 from .demo_products import BEST_SELLERS, BUNDLES, RARE, product_paths, words
 

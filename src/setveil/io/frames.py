@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
+from ..arguments import checked
 from ..errors import UsageError
-from ..model.arguments import checked
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .arrow import draft_of_table, list_array, named_columns

@@ -21,11 +21,11 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import BinaryIO
 
+from ..arguments import checked
 from ..errors import UsageError
-from ..model.arguments import checked
-from ..model.doctor import mend, to_hierarchy
-from ..model.edges import EdgeCollector, HierarchyFile
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.doctor import mend, to_hierarchy
+from ..hierarchy.edges import EdgeCollector, HierarchyFile
+from ..hierarchy.tree import Hierarchy
 from .files import write_text_file
 from .hierarchy_amnesia import amnesia_lines, looks_like_amnesia, read_amnesia
 from .hierarchy_csv import parent_lines, path_lines, read_table

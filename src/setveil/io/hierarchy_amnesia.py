@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from ..errors import HierarchyError
-from ..model.edges import EdgeCollector
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.edges import EdgeCollector
+from ..hierarchy.tree import Hierarchy
 
 _HEAD_WORDS = ("distinct", "range", "name", "type", "height")
 _BLANK = re.compile(r"\s")

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..errors import DataError, HierarchyError, Problem, ResourceLimit
-from ..model.edges import EdgeCollector, HierarchyFile
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.edges import EdgeCollector, HierarchyFile
+from ..hierarchy.tree import Hierarchy
 
 DELIMITERS = (";", "\t", "|", ",")
 MOST_RAGGED, SHOWN_RAGGED = 10, 5

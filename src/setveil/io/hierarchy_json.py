@@ -18,8 +18,8 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NoReturn
 
 from ..errors import HierarchyError, ResourceLimit
-from ..model.edges import MAX_NODES, EdgeCollector
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.edges import MAX_NODES, EdgeCollector
+from ..hierarchy.tree import Hierarchy
 
 MAX_DEPTH = 50_000
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arguments import checked
 from ..errors import DataError
-from ..model.arguments import checked
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..model.microdata import Microdata
 from .columns import FRAME, Column, Columns, columns_of_fields
 from .csv_text import check_delimiter, split_fields

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..distinct import distinct, first_places, number_distinct
 from ..errors import DataError, HierarchyError, Problem, UsageError
-from ..model.hierarchy import Hierarchy
-from ..model.intervals import from_intervals
+from ..hierarchy.intervals import from_intervals
+from ..hierarchy.tree import Hierarchy
 from ..model.microdata import Microdata, check_roles
 from ..model.vocabulary import label_fault
 from .column_look import Roles, look_at_columns

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked
 from ..errors import DataError, UsageError
-from ..model.arguments import checked
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..model.pattern_pair import PatternPair
 from ..model.transactions import Transactions
 from .pair_spelling import check_spelling_of_pair

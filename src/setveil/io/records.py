@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..model.arguments import checked
+from ..arguments import checked
 from ..model.layout import Layout
 from ..model.records import Records
 from .columns import columns_of_fields

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arguments import checked
 from ..errors import UsageError
-from ..model.arguments import checked
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .baskets import read_baskets

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import merge_rows, recode_rows
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows
 from ..release.apply import published_nodes
 from ..release.recoding import Recoding

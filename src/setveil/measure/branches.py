@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..hierarchy.tree import Hierarchy
 from ..model.costs import COST_NAMES, Cost, make_cost
-from ..model.hierarchy import Hierarchy
 from .before_after import BeforeAfter
 
 Integers = NDArray[np.int64]

@@ -14,10 +14,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import merge_rows, recode_rows
 from ..mining.frequent import frequent_itemsets
 from ..mining.support import least_count, read_support
-from ..model.hierarchy import Hierarchy
 from ..model.pattern_pair import PatternPair
 from ..release.pair_recoding import PairRecoding
 from ..search.pair_state import Ids

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, Problem, UsageError
+from ..hierarchy.tree import Hierarchy
 from ..io.queries import QueryFile
-from ..model.hierarchy import Hierarchy
 from .before_after import BeforeAfter
 
 SEED = 20_250_101

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from ..engines.base import Engine
 from ..errors import UsageError
+from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity
-from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from . import optimal, trim
 from .outcome import Outcome

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
 from ..errors import Infeasible, ResourceLimit, TimeLimit, UsageError
+from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
-from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from ..release.recoding import Recoding
 from ..search.clauses import Clause, as_clauses, clause_of_exact, lowest_parents

@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from ..distinct import distinct
 from ..engines.base import Engine
 from ..errors import Infeasible, InternalError, UsageError
+from ..hierarchy.tree import Hierarchy
 from ..kernels.partition import next_nodes, split_parts
 from ..kernels.rows import merge_rows, recode_rows
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KAnonymity
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows
 from ..progress import Watch
 from ..release.recoding import Recoding

@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 
 from ..engines.base import Engine
 from ..errors import UsageError
+from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
 from ..model.guarantees import Guarantee, KmAnonymity, whole_number
-from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from ..release.recoding import Recoding
 from ..search.apriori_cut import AprioriCut, apriori_cut

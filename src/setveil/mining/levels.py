@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 
 Ids = NDArray[np.int32]
 

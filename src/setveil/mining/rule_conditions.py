@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..model.microdata import Microdata, QuasiAttribute
 from .rule_membership import Belonging, fuzzy_belonging
 

@@ -18,8 +18,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.hierarchy import Hierarchy
-from ..model.intervals import parse_number
+from ..hierarchy.intervals import parse_number
+from ..hierarchy.tree import Hierarchy
 from ..model.microdata import QuasiAttribute
 
 HUNDREDTHS = 100

@@ -1,4 +1,4 @@
-"""What the data are: vocabularies, hierarchies, transactions, records, guarantees, costs.
+"""What the data are: vocabularies, transactions, records, guarantees, costs.
 
 Immutable values. Nothing here opens a file or knows a method.
 """

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ResourceLimit, UsageError
-from .hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 
 Integers = NDArray[np.int64]
 

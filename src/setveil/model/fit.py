@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from ..distinct import distinct
 from ..errors import HierarchyError, Problem, UsageError
+from ..hierarchy.tree import Hierarchy
 from .guarantees import Coherence, Guarantee, LmDiversity
-from .hierarchy import Hierarchy
 from .transactions import Transactions
 
 UNKNOWN_POLICIES = ("error", "attach-to-root")

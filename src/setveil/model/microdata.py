@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct
 from ..errors import DataError, HierarchyError, Problem, UsageError
-from .hierarchy import Hierarchy
-from .intervals import parse_number
+from ..hierarchy.intervals import parse_number
+from ..hierarchy.tree import Hierarchy
 
 Ids = NDArray[np.int32]
 ROOT = "*"

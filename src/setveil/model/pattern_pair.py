@@ -13,7 +13,7 @@ import numpy as np
 
 from ..distinct import distinct, sort_within
 from ..errors import DataError, HierarchyError, Problem, UsageError
-from .hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from .layout import Layout
 from .microdata import ROOT
 from .transactions import Rows, Transactions

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, Problem, UsageError
-from .intervals import parse_interval, parse_number
+from ..hierarchy.intervals import parse_interval, parse_number
 from .microdata import Microdata, QuasiAttribute
 
 DIGITS = 4

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct, sort_within
 from ..errors import DataError, HierarchyError, Problem, UsageError
-from .hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from .layout import Layout
 from .vocabulary import Vocabulary, label_faults
 

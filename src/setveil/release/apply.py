@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import distinct, number_distinct
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..model.vocabulary import Vocabulary
 from .recoding import SUPPRESSED, Recoding

@@ -39,7 +39,7 @@ class PairTables:
 def publish_pair(pair: PatternPair, recoding: PairRecoding) -> PairTables:
     """Return the published rows of both sides.
 
-    >>> from setveil.model.hierarchy import Hierarchy
+    >>> from setveil.hierarchy.tree import Hierarchy
     >>> tree = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
     >>> before, after = Transactions.from_rows([["tea"], ["ale"]]), Transactions.from_rows([["tea"]])
     >>> pair = PatternPair.of_sets(before, after, tree)

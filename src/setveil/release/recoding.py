@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 
 Ids = NDArray[np.int32]
 SUPPRESSED = -1

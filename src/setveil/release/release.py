@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..hierarchy.tree import Hierarchy
 from ..model.costs import WEIGHTED, cost_title
 from ..model.guarantees import Guarantee, KmAnonymity
-from ..model.hierarchy import Hierarchy
 from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions
 from .recoding import Recoding

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import number_distinct, sort_within
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..model.vocabulary import Vocabulary
 from .apply import canonical_order

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from .html import Content, Html, element, join, label
 
 MOST_LINES = 48

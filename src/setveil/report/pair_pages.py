@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..audit.pair_finding import PairFinding
+from ..hierarchy.tree import Hierarchy
 from ..measure.pair_scores import PairScores
-from ..model.hierarchy import Hierarchy
 from ..progress import where_time_went
 from ..release.pair_release import PairRelease
 from ..release.pair_tables import PairTables

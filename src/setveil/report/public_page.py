@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import guarantee_from_dict
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Transactions
 from ..risk.curve import RiskCurve
 from .html import Content, Html, bar, element, join, label, page, section, table

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity, least_support
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows, Transactions
 from ..risk.curve import MOST, QUICK, RiskCurve, risk_curve
 from ..risk.estimate import Estimate, percent

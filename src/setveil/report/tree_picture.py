@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..release.recoding import Recoding
 from .drawing import MARGIN, Drawing, cut_to_width, text_width
 from .palette import ABOVE, HIDDEN, MUTED, PLAIN, PUBLISHED, RULE, Style

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..engines.base import Engine, padded
+from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
-from ..model.hierarchy import Hierarchy
 from ..release.recoding import Recoding
 
 Cut = frozenset[int]

@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine, padded
+from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
 from ..model.guarantees import KmAnonymity
-from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from ..release.recoding import Recoding
 from .cuts import Nodes, WorkingCut, cheapest_repair, falling_support_rank, publish_repair

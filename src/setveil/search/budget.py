@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..distinct import number_distinct
 from ..errors import UsageError
+from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import expand_rows
-from ..model.hierarchy import Hierarchy
 from ..model.transactions import Rows
 
 BYTES_PER_OCCURRENCE = 128

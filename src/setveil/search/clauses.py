@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 
 NodeSets = NDArray[np.int32]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import first_places, number_distinct
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..model.transactions import Rows
 from ..progress import Watch
 

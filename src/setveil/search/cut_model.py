@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Infeasible
+from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
-from ..model.hierarchy import Hierarchy
 from ..progress import Watch
 from .clauses import Clause, NodeSets, as_clauses
 from .solver import Row, Solver, SolverTrouble, Values

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
-from ..model.hierarchy import Hierarchy
 
 Ids = NDArray[np.int32]
 Nodes = tuple[int, ...]

@@ -13,10 +13,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..hierarchy.tree import Hierarchy
 from ..kernels.hiding import find_holders, raise_entries
 from ..kernels.rows import merge_rows, recode_rows
 from ..kernels.supports import count_supports, node_bitmaps, node_lists
-from ..model.hierarchy import Hierarchy
 from ..model.pattern_pair import PatternPair
 from ..release.pair_recoding import PairRecoding
 

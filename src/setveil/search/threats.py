@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..engines.base import Ask, Engine, NodeSets, padded
 from ..errors import ResourceLimit
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 
 Ids = NDArray[np.int32]
 Nodes = tuple[int, ...]

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import NodeSets
+from ..hierarchy.tree import Hierarchy
 from ..kernels.top_down import by_last_member, later_bits, take_step, try_steps
 from ..model.costs import Cost
-from ..model.hierarchy import Hierarchy
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]

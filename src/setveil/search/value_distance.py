@@ -15,7 +15,7 @@ from math import prod
 
 import numpy as np
 
-from ..model.hierarchy import Hierarchy
+from ..hierarchy.tree import Hierarchy
 
 MOST_FORMS = 4096
 """How many more general forms of one itemset are looked at."""

@@ -12,6 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setveil.errors import FileSystemError, HierarchyError, UsageError
+from setveil.hierarchy.build import balanced
+from setveil.hierarchy.doctor import to_hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io.hierarchies import (
     FORMATS,
     parse_edges,
@@ -19,9 +22,6 @@ from setveil.io.hierarchies import (
     read_hierarchy,
     write_hierarchy,
 )
-from setveil.model.build import balanced
-from setveil.model.doctor import to_hierarchy
-from setveil.model.hierarchy import Hierarchy
 from tests.shared_data import shared_data
 
 TOY: dict[str, str | None] = {

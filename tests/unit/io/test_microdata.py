@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from setveil.errors import DataError, HierarchyError, SetveilError, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io.microdata import microdata_from_frame, read_microdata
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 
 TEXT = "id,age,sex,town,ill\n1,23,F,Rome,flu\n2,31,M,Oslo,gout\n3,31,F,Rome,flu\n"

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import setveil as sv
 from setveil.errors import Cancelled, HierarchyError, Infeasible, TimeLimit, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io.records import read_records
 from setveil.methods import apriori
 from setveil.methods.outcome import Outcome
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.progress import Watch
 from setveil.search import apriori_cut as core
 from tests.oracle import cuts

@@ -10,12 +10,12 @@ import pytest
 from setveil.api import anonymize
 from setveil.engines.local import LocalEngine
 from setveil.errors import UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io.demo import toy
 from setveil.methods import apriori, auto, optimal, trim
 from setveil.methods.outcome import Outcome
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 

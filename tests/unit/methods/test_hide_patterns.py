@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pair_distortion import frequent_distortion
 from setveil.measure.pair_scores import measure_pair
 from setveil.methods import pattern_groups, pattern_mining, pattern_steps, pattern_work
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.pair_job import hide_patterns

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from setveil.engines.local import LocalEngine
 from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Cancelled, Infeasible, TimeLimit, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import local, optimal
 from setveil.methods.local import MODULE_OF_INNER
 from setveil.methods.outcome import Outcome
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.release.apply import published_nodes

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from setveil.engines.local import LocalEngine
 from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Infeasible, TimeLimit, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import partition
 from setveil.methods.outcome import Outcome
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.release.apply import published_nodes

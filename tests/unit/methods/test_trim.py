@@ -12,10 +12,10 @@ from setveil.engines.base import Engine
 from setveil.engines.local import LocalEngine
 from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Cancelled, Infeasible, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import proof, trim
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from setveil.report.frontier import Sweep

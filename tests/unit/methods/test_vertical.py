@@ -13,12 +13,12 @@ from setveil.engines.base import Engine
 from setveil.engines.local import LocalEngine
 from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Cancelled, Infeasible, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import apriori, vertical
 from setveil.methods.outcome import Outcome
 from setveil.methods.vertical import classes_at, domain_parts
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import Guarantee, KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from tests.oracle.promises import is_km_anonymous

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from setveil.engines.local import LocalEngine
 from setveil.engines.loopback import LoopbackEngine
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.transactions import Rows, Transactions, bind
 
 LEAF_LABELS = ["d", "k", "b", "t", "m", "f", "x", "q"]

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from setveil.errors import Cancelled, ResourceLimit, TimeLimit, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io.transactions import read_transactions
 from setveil.mining.frequent import frequent_itemsets
 from setveil.mining.itemsets import Itemsets
 from setveil.mining.support import least_count, read_support
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from tests.shared_data import shared_data

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from setveil.hierarchy.tree import Hierarchy
 from setveil.mining.levels import node_at_level
-from setveil.model.hierarchy import Hierarchy
 from tests.oracle.worlds import random_world
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from setveil.errors import Cancelled, ResourceLimit, UsageError
+from setveil.hierarchy.tree import Hierarchy
 from setveil.kernels import rule_counts
 from setveil.mining import negative_rules
 from setveil.mining.negative_rules import mine_negative_rules
 from setveil.mining.rule_findings import RuleFinding, RuleSet
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule, impossible_values
 from setveil.progress import Watch

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from setveil.hierarchy.intervals import from_intervals
+from setveil.hierarchy.tree import Hierarchy
 from setveil.mining.rule_membership import fuzzy_belonging
 from setveil.mining.rule_thresholds import UNREACHABLE, least_counts, power_at_most
-from setveil.model.hierarchy import Hierarchy
-from setveil.model.intervals import from_intervals
 from setveil.model.microdata import QuasiAttribute
 from setveil.model.rules import leaves_meeting
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from setveil.errors import DataError, HierarchyError, UsageError
-from setveil.model.hierarchy import Hierarchy
-from setveil.model.intervals import from_intervals
+from setveil.hierarchy.intervals import from_intervals
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.microdata import Microdata, QuasiAttribute
 from setveil.model.rules import NegativeRule, impossible_values, leaves_meeting
 

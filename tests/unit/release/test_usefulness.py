@@ -10,7 +10,7 @@ import pytest
 
 import setveil as sv
 from setveil.errors import Infeasible
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.pattern_pair import PatternPair
 from setveil.release.bucket_release import BucketRelease

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import setveil as sv
+from setveil.hierarchy.build import balanced
 from setveil.io.demo import groceries
-from setveil.model.build import balanced
 from setveil.release.documents import banded, published_paths
 from setveil.report.html import Html, element, join, label, page, table
 from setveil.report.outline import MOST_LINES

@@ -11,9 +11,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from setveil.hierarchy.tree import Hierarchy
 from setveil.mining.emerging import EmergingPatterns, emerging_patterns
 from setveil.model.guarantees import HiddenPatterns
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.pair_publishing import publish_pair

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from setveil.hierarchy.build import balanced
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io.demo import groceries, toy
-from setveil.model.build import balanced
-from setveil.model.hierarchy import Hierarchy
 from setveil.release.recoding import Recoding
 from setveil.report import palette
 from setveil.report.drawing import Drawing, cut_to_width, text_width

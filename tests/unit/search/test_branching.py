@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from setveil.engines.local import LocalEngine
+from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import trim
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KmAnonymity
-from setveil.model.hierarchy import Hierarchy
 from setveil.model.transactions import bind
 from setveil.progress import Watch
 from setveil.search import branching, solver

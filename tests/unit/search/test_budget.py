@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setveil.errors import UsageError
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from setveil.model.transactions import Rows
 from setveil.search.budget import (
     BYTES_PER_OCCURRENCE,

@@ -1,7 +1,7 @@
 """What a hierarchy file says, before anyone knows whether it is a tree.
 
 A file may hold cycles, two parents for a label or several roots. `HierarchyFile` keeps what was read,
-with line numbers, so that `model.doctor` can list all faults at once. `EdgeCollector` gathers it.
+with line numbers, so that `hierarchy.doctor` can list all faults at once. `EdgeCollector` gathers it.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from ..errors import HierarchyError, Problem
 from .edges import HierarchyFile
-from .hierarchy import Hierarchy
 from .intervals import interval_faults
+from .tree import Hierarchy
 
 SEVERITIES = ("error", "warning", "info")
 INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e")

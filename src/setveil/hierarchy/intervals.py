@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 
 from ..errors import HierarchyError, Problem, UsageError
-from .hierarchy import Hierarchy
+from .tree import Hierarchy
 
 _NUMBER = r"[+-]?(?:[0-9]{1,100}(?:\.[0-9]{0,100})?|\.[0-9]{1,100})"
 _PLAIN = re.compile(_NUMBER)

@@ -8,23 +8,60 @@ next level. The result tells something about the records, so it is marked privat
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import HierarchyError, UsageError
-from .hierarchy import Hierarchy
-from .transactions import Transactions
+from .tree import Hierarchy
 
 MAX_CONTEXTS = 256
 MAX_PAIRS = 4_000_000
 """Pairs of items counted at a time."""
 
 
-def learned(transactions: Transactions, *, fan_out: int = 4, root: str = "ALL") -> Hierarchy:
+class Names(Protocol):
+    """The labels of items, by their numbers."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels."""
+        ...
+
+
+class Records(Protocol):
+    """Records as sets of items; `setveil.model.transactions.Transactions` are such."""
+
+    @property
+    def items(self) -> NDArray[np.int32]:
+        """The items of all records, one record after the other."""
+        ...
+
+    @property
+    def vocabulary(self) -> Names:
+        """What the items are called."""
+        ...
+
+    @property
+    def count_by_item(self) -> NDArray[np.int64]:
+        """In how many records each item is."""
+        ...
+
+    @property
+    def length_by_record(self) -> NDArray[np.int64]:
+        """How many items each record has."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+def learned(transactions: Records, *, fan_out: int = 4, root: str = "ALL") -> Hierarchy:
     """Return a tree over the items that occur, groups of `fan_out`, marked private.
 
     The same data give the same tree, whatever the order of the records.
 
+    >>> from setveil.model.transactions import Transactions
     >>> rows = [["milk", "tea"], ["cream", "tea"], ["rope", "nail"], ["rope", "screw"], ["tea"]]
     >>> tree = learned(Transactions.from_rows(rows), fan_out=2)
     >>> tree.path("milk")[1] == tree.path("cream")[1], tree.private
@@ -66,7 +103,7 @@ def learned(transactions: Transactions, *, fan_out: int = 4, root: str = "ALL") 
 
 
 def _co_occurrence(
-    transactions: Transactions, count_by_item: NDArray[np.int64]
+    transactions: Records, count_by_item: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return counts (item x context) of records that hold both, and the contexts' own counts."""
     n_items = len(count_by_item)

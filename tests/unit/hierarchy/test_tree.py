@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setveil.errors import HierarchyError
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
 
 UNBALANCED = {
     "a1": "A", "a2": "A", "b": "ALL", "c": "C1", "C1": "C2", "C2": "ALL", "A": "ALL", "ALL": None,

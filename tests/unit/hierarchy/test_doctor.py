@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from setveil.errors import HierarchyError
+from setveil.hierarchy.doctor import diagnose, mend, to_hierarchy
+from setveil.hierarchy.tree import Hierarchy
 from setveil.io.hierarchies import parse_edges
-from setveil.model.doctor import diagnose, mend, to_hierarchy
-from setveil.model.hierarchy import Hierarchy
 
 
 def found(text: str, items: object = None, severity: str | None = None) -> list[tuple[str, int | None]]:

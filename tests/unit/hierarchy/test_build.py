@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setveil.errors import HierarchyError, UsageError
-from setveil.io.demo import groceries
-from setveil.model.build import (
+from setveil.hierarchy.build import (
     balanced,
     flat,
     forest,
@@ -19,7 +18,8 @@ from setveil.model.build import (
     learned,
     with_counts,
 )
-from setveil.model.hierarchy import Hierarchy
+from setveil.hierarchy.tree import Hierarchy
+from setveil.io.demo import groceries
 from setveil.model.transactions import Transactions
 
 

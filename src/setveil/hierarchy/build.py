@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import HierarchyError, UsageError
-from .hierarchy import Hierarchy
 from .intervals import from_intervals
 from .learn import learned
+from .tree import Hierarchy
 
 __all__ = [
     "balanced",

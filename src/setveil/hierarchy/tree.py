@@ -21,8 +21,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
 from ..errors import HierarchyError
-from .arguments import checked
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..errors import HierarchyError
-from .hierarchy import Hierarchy
+from .tree import Hierarchy
 
 Parents = dict[str, str | None]
 

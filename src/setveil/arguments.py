@@ -16,7 +16,7 @@ from numbers import Real
 from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ..errors import UsageError
+from .errors import UsageError
 
 P = ParamSpec("P")
 R = TypeVar("R")
