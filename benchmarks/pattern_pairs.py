@@ -179,7 +179,7 @@ def hidden(pair: Any, *, time_limit: float | None = None, **options: Any) -> Any
 
 def judged(release: Any) -> dict[str, Any]:
     """Return what the audit finds in a release, and what the release cost, as plain values."""
-    from setveil.pair_publishing import audit_unwritten, scores_of
+    from setveil.editions.pairs import audit_unwritten, scores_of
 
     finding, scores = audit_unwritten(release), scores_of(release)
     return {

@@ -131,7 +131,7 @@ FUNCTIONS = (
     ("setveil.explain", "explain"),
     ("setveil", "apply"),
     ("setveil", "read_release"),
-    ("setveil.publishing", "report"),
+    ("setveil.publish", "report"),
     ("setveil", "read_transactions"),
     ("setveil", "read_records"),
     ("setveil", "read_microdata"),

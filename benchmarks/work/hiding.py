@@ -130,7 +130,7 @@ def guarded(context: Context) -> Report:
 
 
 def _guarded_row(name: str, search: str, guard: bool, release: Any, seconds: float) -> tuple[Cell, ...]:
-    from setveil.pair_publishing import scores_of
+    from setveil.editions.pairs import scores_of
 
     scores = scores_of(release)
     told: list[Cell] = [name, search, "yes" if guard else "no", seconds, scores.frequent.missing]

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from .model.layout import Layout
     from .model.transactions import Transactions
     from .progress import Watch
-    from .publishing import Publication, publish, report
+    from .publish import Publication, publish, report
     from .release.release import Release
     from .reopen import read_release
     from .sweep import sweep
@@ -86,7 +86,7 @@ _HOME = {
     "Layout": "model.layout",
     "LmDiversity": "model.guarantees",
     "MatchingDiversity": "model.guarantees",
-    "Publication": "publishing",
+    "Publication": "publish",
     "Release": "release.release",
     "SetveilError": "errors",
     "Transactions": "model.transactions",
@@ -95,7 +95,6 @@ _HOME = {
     "anonymize": "api",
     "apply": "extend",
     "from_frame": "io.frames",
-    "publish": "publishing",
     "read_hierarchy": "io.hierarchies",
     "read_microdata": "io.microdata",
     "read_pattern_pair": "io.pattern_pairs",
@@ -149,7 +148,8 @@ _VERB_MODULES = {
     "compare": "setveil.compare",
     "explain": "setveil.explain",
     "measure": "setveil.api",
-    "report": "setveil.publishing",
+    "publish": "setveil.publish",
+    "report": "setveil.publish",
     "risk": "setveil.api",
     "sweep": "setveil.sweep",
 }

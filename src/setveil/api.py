@@ -270,10 +270,10 @@ def audit(
                 f"{kind} judged by the promise of the release.", "Leave the other options out."
             )
         if isinstance(target, PairRelease):
-            from .pair_publishing import audit_unwritten
+            from .editions.pairs import audit_unwritten
 
             return audit_unwritten(target, witnesses=witnesses, threads=threads)
-        from .table_publishing import audit_unwritten as audit_table
+        from .editions.buckets import audit_unwritten as audit_table
 
         return audit_table(target)
     if isinstance(target, Release):
@@ -466,7 +466,7 @@ def measure(
                 "Leave the options out; only support counts.",
                 code="option-does-not-fit",
             )
-        from .pair_publishing import scores_of
+        from .editions.pairs import scores_of
 
         return scores_of(release, frequent_support=support, watch=watch)
     refuse_buckets(release)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from .api import as_transactions
 from .arguments import checked
+from .editions import StrPath
 from .errors import HierarchyError, UsageError
 from .hierarchy.tree import DOMAINS, Hierarchy
 from .io.ownership import AUDIT, HIERARCHY, RECODING
@@ -35,7 +36,6 @@ from .model.costs import COST_NAMES, WEIGHTED
 from .model.guarantees import LARGEST, Guarantee, guarantee_from_dict
 from .model.transactions import Transactions, bind
 from .progress import Watch
-from .publishing import StrPath
 from .release.apply import canonical_order, left_empty, published_nodes, published_rows
 from .release.pair_release import PairRelease
 from .release.recoding import Recoding

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .editions import StrPath
 from .errors import DataError, HierarchyError, UsageError
 from .hierarchy.tree import Hierarchy
 from .io.ownership import AUDIT, HIERARCHY, RECODING
@@ -25,7 +26,6 @@ from .model.pattern_pair import PatternPair
 from .model.transactions import Rows
 from .pair_job import seal_of_pair
 from .progress import Watch
-from .publishing import StrPath
 from .release.pair_recoding import PairRecoding
 from .release.pair_release import PairRelease
 from .twin_account import notices_of, scalars_of, seal_of, seconds_of

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .editions import StrPath
 from .errors import DataError, UsageError
 from .hierarchy.tree import Hierarchy
 from .io.bucket_twin import BucketTwin, read_bucket_twin
@@ -21,7 +22,6 @@ from .model.guarantees import BucketGuarantee, bucket_guarantee_from_dict
 from .model.microdata import Microdata
 from .model.rules import Completeness, NegativeRule
 from .progress import Watch
-from .publishing import StrPath
 from .release.bucket_release import BucketRelease
 from .release.bucketing import Bucketing
 from .twin_account import notices_of, scalars_of, seal_of, seconds_of

@@ -20,9 +20,9 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
+from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
 from setveil.release.bucketing import Bucketing
-from setveil.table_publishing import publish_table
 
 AGES = Hierarchy.from_paths([(str(age), f"{age // 10}0s", "any") for age in range(20, 60)])
 COLUMNS = {
@@ -48,9 +48,9 @@ def release_of(guarantee: BucketGuarantee) -> BucketRelease:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Hold a good folder of each kind."""
     place = tmp_path_factory.mktemp("kept")
-    publish_table(release_of(MatchingDiversity(2)), place / "matching")
-    publish_table(release_of(MatchingDiversity(2)), place / "joined", format="joined")
-    publish_table(release_of(LDiversity(2)), place / "l")
+    publish(release_of(MatchingDiversity(2)), place / "matching")
+    publish(release_of(MatchingDiversity(2)), place / "joined", format="joined")
+    publish(release_of(LDiversity(2)), place / "l")
     return place
 
 

@@ -23,10 +23,10 @@ from setveil.errors import Infeasible, UsageError
 from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
+from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
 from setveil.release.bucketing import Bucketing
 from setveil.table_job import anonymize_table
-from setveil.table_publishing import publish_table
 from tests.hostile.labels import XSS
 from tests.hostile.test_hostile_labels import harmless, parsed
 from tests.integration.cli import Shell
@@ -141,7 +141,7 @@ def test_public_bytes_follow_from_the_tables_alone(tmp_path: Path, guarantee: Bu
         place = tmp_path / str(seed)
         place.mkdir()
         release = replace(release, left_out=())
-        publish_table(release, place / "one")
+        publish(release, place / "one")
         bucket = release.bucketing.bucket_by_tuple.tolist()
         order = random.sample(range(len(rows)), len(rows))
         # Values change hands inside each bucket.
@@ -167,7 +167,7 @@ def test_public_bytes_follow_from_the_tables_alone(tmp_path: Path, guarantee: Bu
                 notices=("a notice",),
                 left_out=(("1", "F", "another"),) if name == "two" else (),
             )
-            publish_table(again, place / name)
+            publish(again, place / name)
             assert public(place / name) == public(place / "one")
     assert len(list(tmp_path.iterdir())) > 2
 
@@ -224,7 +224,7 @@ def test_left_out_are_those_whom_no_buckets_hide_and_nothing_of_them_is_publishe
         assert release.left_out == tuple(gone)
         assert sorted(release.data.rows()) == sorted(kept)
         out = tmp_path / str(seed)
-        publish_table(release, out, allow_useless=True)
+        publish(release, out, allow_useless=True)
         assert audit_folder(out).holds
         of_those_kept = {cell for row in kept for cell in row}
         for name, content in public(out).items():
@@ -240,7 +240,7 @@ def test_left_out_are_those_whom_no_buckets_hide_and_nothing_of_them_is_publishe
         other = anonymize_table(Microdata.from_columns(alone, "ill"), MatchingDiversity(l), **options)
         assert other.left_out == ()
         alike = replace(other, bucketing=same_buckets(release, other))
-        publish_table(alike, tmp_path / f"{seed}b", allow_useless=True)
+        publish(alike, tmp_path / f"{seed}b", allow_useless=True)
         assert public(tmp_path / f"{seed}b") == public(out)
     assert min(seen.values()) > 5
     assert len(seen) == 2
@@ -276,7 +276,7 @@ def test_the_same_seed_and_any_order_give_the_same_kind_of_buckets() -> None:
 def test_seeded_runs_are_not_published(tmp_path: Path) -> None:
     release = anonymize_table(table_of(random_rows(Random(1), 14, 14)), LDiversity(2), random=Random(0))
     with pytest.raises(UsageError, match="not for release"):
-        publish_table(release, tmp_path / "out")
+        publish(release, tmp_path / "out")
     assert not list(tmp_path.iterdir())
 
 
@@ -320,7 +320,7 @@ def test_written_files_keep_the_promise_by_the_naive_oracle(tmp_path: Path, bloc
             seen["infeasible"] += 1
             continue
         out = tmp_path / str(seed)
-        publish_table(release, out, allow_useless=True)
+        publish(release, out, allow_useless=True)
         assert audit_folder(out).holds
         quasi = cells(out / "quasi.csv")
         counts = cells(out / "sensitive.csv")
@@ -364,7 +364,7 @@ def test_labels_that_look_like_code_are_inert(tmp_path: Path, form: str) -> None
         NegativeRule((("<b>who</b>", label),), other) for label, other in zip(XSS, others, strict=True)
     ]
     release = anonymize_table(data, MatchingDiversity(2), rules=rules, min_fact_conf=0.3)
-    publish_table(release, tmp_path / "out", format=form)
+    publish(release, tmp_path / "out", format=form)
     assert audit_folder(tmp_path / "out").holds
     assert set(rules) <= set(release.rules)
     for page in (tmp_path / "out/report.html", tmp_path / "out.private/report.html"):

@@ -15,14 +15,14 @@ TOP = frozenset(
     {
         "api",
         "compare",
+        "editions",
         "explain",
         "extend",
         "job",
         "job_file",
         "options",
         "pair_job",
-        "pair_publishing",
-        "publishing",
+        "publish",
         "registry",
         "reopen",
         "reopen_pair",
@@ -30,7 +30,6 @@ TOP = frozenset(
         "twin_account",
         "sweep",
         "table_job",
-        "table_publishing",
     }
 )
 LAYERS: tuple[frozenset[str], ...] = (

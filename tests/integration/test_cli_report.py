@@ -11,7 +11,7 @@ import pytest
 import setveil as sv
 from setveil.errors import FileSystemError
 from setveil.io import releases
-from setveil.publishing import report
+from setveil.publish import report
 from tests.integration.cli import Shell
 from tests.integration.conftest import shell as shell
 

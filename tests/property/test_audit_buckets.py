@@ -11,6 +11,7 @@ import pytest
 
 from setveil.audit.buckets import PublishedBuckets, audit_buckets
 from setveil.audit.conditions import ruled_out
+from setveil.editions.buckets import audit_unwritten
 from setveil.errors import DataError, Infeasible
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import anatomy, injector
@@ -22,7 +23,6 @@ from setveil.release.bucketing import Bucketing
 from setveil.search.classes import classify
 from setveil.search.matching import possible_counts
 from setveil.table_job import anonymize_table
-from setveil.table_publishing import audit_unwritten
 from tests.oracle.buckets import Person, is_share_diverse, real_values, valid_values
 
 EMPTY = "(missing)"

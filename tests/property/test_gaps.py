@@ -14,6 +14,7 @@ import pytest
 
 from setveil.audit import audit_folder
 from setveil.audit.buckets import BucketFinding
+from setveil.editions.buckets import audit_unwritten
 from setveil.errors import DataError, Infeasible
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods.gap_guard import guard_gaps
@@ -23,6 +24,7 @@ from setveil.model.guarantees import MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NOT_KNOWN, Completeness, NegativeRule, tuples_meeting
 from setveil.progress import Watch
+from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
 from setveil.release.bucketing import Bucketing
 from setveil.reopen_table import read_public_buckets
@@ -31,7 +33,6 @@ from setveil.risk.gaps import possible_despite_gaps
 from setveil.risk.table_risk import TableRisk
 from setveil.search.classes import classify
 from setveil.table_job import anonymize_table
-from setveil.table_publishing import audit_unwritten, publish_table
 from tests.oracle.buckets import Person, every_way, values_in_worlds
 
 PLACES = Hierarchy.from_paths([("a1", "A", "*"), ("a2", "A", "*"), ("b", "*")])
@@ -242,7 +243,7 @@ def test_missing_rules_gave_people_away_and_do_no_more() -> None:
 def test_a_release_tells_from_where_on_rules_are_complete_and_is_held_to_it(tmp_path: Path) -> None:
     data = people_of_a_hospital(1)
     release = anonymize_table(data, MatchingDiversity(2))
-    publish_table(release, tmp_path / "out")
+    publish(release, tmp_path / "out")
     file = tmp_path / "out" / "certificate.json"
     document = json.loads(file.read_text())
     assert document["rules"]["complete"] == release.complete.told()

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import setveil as sv
+from setveil.editions.pairs import audit_unwritten
 from setveil.errors import DataError, FileSystemError, UsageError
-from setveil.pair_publishing import audit_unwritten, publish_pair
+from setveil.publish import publish
 from setveil.release.pair_release import PairRelease
 from setveil.reopen_pair import read_pair_release
 
@@ -24,7 +25,7 @@ KINDS = ["sets", "table"]
 
 def published(folder: Path, kind: str = "table", seed: int = 0) -> PairRelease:
     release = random_release(kind, seed)
-    publish_pair(release, folder / "out", allow_useless=True)
+    publish(release, folder / "out", allow_useless=True)
     return release
 
 

@@ -17,11 +17,11 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
+from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
 from setveil.reopen_table import read_bucket_release, read_public_buckets
 from setveil.risk.background import attack_by_rules
 from setveil.table_job import anonymize_table
-from setveil.table_publishing import publish_table
 
 AGES = Hierarchy.from_paths([(str(age), f"{age // 10}0s", "any") for age in range(10, 90)])
 RULES = (
@@ -49,7 +49,7 @@ def made(folder: Path, guarantee: BucketGuarantee, seed: int = 0, **more: Any) -
         {"rules": RULES, "min_fact_conf": 0.01} if isinstance(guarantee, MatchingDiversity) else {}
     )
     release = anonymize_table(table(seed), guarantee, **known)
-    publish_table(release, folder, **more)
+    publish(release, folder, **more)
     return release
 
 
@@ -74,7 +74,7 @@ def test_what_was_published_is_read_back(tmp_path: Path, guarantee: BucketGuaran
         for mine, other in zip(again.data.quasi, release.data.quasi, strict=True):
             assert mine.hierarchy.labels == other.hierarchy.labels
             assert mine.hierarchy.parent.tolist() == other.hierarchy.parent.tolist()
-        publish_table(again, tmp_path / f"{seed}-again", format=form)
+        publish(again, tmp_path / f"{seed}-again", format=form)
         for file in (tmp_path / f"{seed}").iterdir():
             assert file.read_bytes() == (tmp_path / f"{seed}-again" / file.name).read_bytes()
 

@@ -30,7 +30,7 @@ from .reading import read_data
 if TYPE_CHECKING:
     from ..job import Prepared
     from ..progress import Listener
-    from ..publishing import Publication
+    from ..publish import Publication
     from ..release.release import Release
 
 EXAMPLE = (
@@ -155,7 +155,8 @@ def planned(data: str, given: Mapping[str, Any]) -> Plan:
     if given["output"] is None and not given["dry_run"]:
         raise UsageError("no output is named.", "Give -o FOLDER, or --dry-run.")
     plan = Plan(data, given, settings, input_files(data, given))
-    from ..publishing import check_environment, check_format
+    from ..editions.sets import check_format
+    from ..publish import check_environment
 
     check_environment()
     check_format(given["format"])
@@ -173,8 +174,8 @@ def planned(data: str, given: Mapping[str, Any]) -> Plan:
 
 def read_and_bind(plan: Plan) -> Prepared:
     """Check the destination, read everything, and bind it; nothing is computed yet."""
+    from ..editions.sets import check_format
     from ..io.releases import check_destination
-    from ..publishing import check_format
 
     given = plan.given
     if given["output"] is not None:
@@ -188,7 +189,7 @@ def read_and_bind(plan: Plan) -> Prepared:
 def published(plan: Plan, prepared: Prepared, listener: Listener | None) -> tuple[Release, Publication]:
     """Run the job, write its release, audit it and put it into place."""
     from ..progress import Watch
-    from ..publishing import publish
+    from ..publish import publish
 
     given = plan.given
     with screen.notices_before_error(prepared.notices, verbose=given["verbose"]):

@@ -24,7 +24,7 @@ from .pattern_inputs import (
 if TYPE_CHECKING:
     from ..hierarchy.tree import Hierarchy
     from ..model.guarantees import HiddenPatterns
-    from ..publishing import Publication
+    from ..publish import Publication
     from ..release.pair_release import PairRelease
 
 PROMISE = (
@@ -122,10 +122,10 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
     threads = None if given["threads"] is None else whole("threads", given["threads"])
     if given["output"] is None:
         raise UsageError("no output is named.", "Give -o FOLDER.")
+    from ..editions.pairs import check_pair_format
     from ..io.releases import check_destination
     from ..pair_job import check_threads
-    from ..pair_publishing import check_pair_format
-    from ..publishing import check_environment
+    from ..publish import check_environment
 
     check_threads(threads)
     check_environment()
@@ -143,8 +143,8 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
         pair = bind_pair(read, _hierarchies(trees, read.columns, given))
         with screen.progress("move_scores") as listener:
             from ..pair_job import hide_patterns
-            from ..pair_publishing import publish_pair
             from ..progress import Watch
+            from ..publish import publish
 
             release = hide_patterns(
                 pair,
@@ -154,7 +154,7 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
                 threads=threads,
                 **options,
             )
-            publication = publish_pair(
+            publication = publish(
                 release,
                 given["output"],
                 force=given["force"],

@@ -17,7 +17,7 @@ from .mine_rules import PRIVATE, deliver_rules
 if TYPE_CHECKING:
     from ..model.guarantees import BucketGuarantee
     from ..model.rules import NegativeRule
-    from ..publishing import Publication
+    from ..publish import Publication
     from ..release.bucket_release import BucketRelease
     from ..table_job import Reckoning
 
@@ -86,8 +86,8 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     preview = given["dry_run"] or given["rules_only"]
     if given["output"] is None and not preview:
         raise UsageError("no output is named.", "Give -o FOLDER, or --dry-run.")
-    from ..publishing import check_environment
-    from ..table_publishing import check_bucket_format
+    from ..editions.buckets import check_bucket_format
+    from ..publish import check_environment
 
     check_environment()
     check_bucket_format(given["format"])
@@ -106,9 +106,9 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
             notices = told_of_rules(facts, table)
         with screen.progress() as listener:
             from ..progress import Watch
+            from ..publish import publish
             from ..table_job import anonymize_table as run
             from ..table_job import reckon
-            from ..table_publishing import publish_table
 
             watch = Watch(listener=listener, time_limit=limit)
             if preview:
@@ -123,7 +123,7 @@ def anonymize_table(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
         with screen.progress() as listener:
             watch = Watch(listener=listener, time_limit=limit)
             release = run(table, guarantee, method_key=record.key, rules=facts, watch=watch, **options)
-            publication = publish_table(
+            publication = publish(
                 release,
                 given["output"],
                 force=given["force"],

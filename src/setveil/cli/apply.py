@@ -74,8 +74,9 @@ def apply(
         )
     trees = hierarchy_files(given["hierarchy"] or [], given)
     refuse_stdin_twice(new_data, [*trees, *([given["original"]] if given["original"] else [])], given)
+    from ..editions.sets import check_format
     from ..io.releases import check_destination
-    from ..publishing import check_environment, check_format, publish
+    from ..publish import check_environment, publish
 
     check_environment()
     check_format(given["format"])

@@ -40,7 +40,7 @@ def demo(
         from ..model.guarantees import KmAnonymity
         from ..model.layout import Layout
         from ..progress import Watch
-        from ..publishing import check_environment, publish
+        from ..publish import check_environment, publish
 
         check_environment()
         baskets, products = groceries()

@@ -63,7 +63,7 @@ def measure_pair(target: str, given: Mapping[str, Any], flags: Sequence[Flag], t
 
     support = None if given["support"] is None else share_of("support", given["support"])
     from ..audit import audit_folder
-    from ..pair_publishing import scores_of
+    from ..editions.pairs import scores_of
     from ..progress import Watch
     from ..reopen_pair import read_pair_release
 

@@ -82,7 +82,7 @@ def report(
     transactions = read_data(original, given)
     with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
         from ..progress import Watch
-        from ..publishing import report as write_report
+        from ..publish import report as write_report
 
         with screen.progress() as listener:
             written = write_report(

@@ -16,7 +16,7 @@ from setveil.mining.emerging import EmergingPatterns, emerging_patterns
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
-from setveil.pair_publishing import publish_pair
+from setveil.publish import publish
 from setveil.release.pair_recoding import PairRecoding
 from setveil.release.pair_release import PairRelease
 from setveil.report import pair_loss
@@ -30,7 +30,7 @@ HOSTILE = Hierarchy.from_parents(
 
 
 def pages(release: PairRelease, folder: Path) -> tuple[str, str]:
-    publish_pair(release, folder / "out", allow_useless=True)
+    publish(release, folder / "out", allow_useless=True)
     return (
         (folder / "out" / "report.html").read_text(),
         (folder / "out.private" / "report.html").read_text(),

@@ -7,14 +7,16 @@ them there as they lie on the disk, and only what it confirms is renamed into pl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .arguments import checked
-from .errors import DataError, HierarchyError, Infeasible, InternalError, UsageError
+from .editions import Confirmed, StrPath, Wish, edition_of, seconds_of
+from .errors import DataError, Infeasible, InternalError
 from .model.guarantees import (
     BucketGuarantee,
     Coherence,
@@ -22,7 +24,7 @@ from .model.guarantees import (
     HiddenPatterns,
     LmDiversity,
 )
-from .model.layout import FORMATS, Layout
+from .model.layout import Layout
 from .progress import Watch, where_time_went
 from .release.release import Release
 
@@ -35,11 +37,6 @@ if TYPE_CHECKING:
     from .release.pair_release import PairRelease
     from .report.figure import Figure
     from .report.frontier import Sweep
-    from .risk.curve import RiskCurve
-
-StrPath = str | os.PathLike[str]
-STAGES = ("method", "writing", "auditing", "reporting")
-"""Where the time of a run goes; the public page is made before the audit, which reads it too."""
 
 
 @dataclass(frozen=True)
@@ -106,118 +103,54 @@ def publish(
     watch
         Progress listener, cancel switch and clock.
     """
-    if not isinstance(release, Release):
-        return _publisher(release)(
-            release,
-            path,
-            force=force,
-            format=format,
-            csv_safe=csv_safe,
-            allow_useless=allow_useless,
-            private_report=private_report,
-            placed=placed,
-            watch=watch,
-        )
     from .audit import audit_folder
-    from .io.ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING, REPORT
+    from .io.ownership import CERTIFICATE, HIERARCHY, REPORT
     from .io.releases import Staging, check_destination, hierarchy_document, json_document
-    from .io.write import data_file_name, write_data
-    from .release.documents import (
-        certificate,
-        private_audit,
-        private_paths,
-        private_recoding,
-        published_paths,
-        with_report,
-    )
-    from .report.public_page import public_report
-    from .report.risk_part import curve_of_records
+    from .release.documents import with_report
 
     watch = watch or Watch()
     check_environment()
+    edition = edition_of(release, Wish(format, csv_safe, Path(path)))
+    edition.check()
     refuse_useless(release, allowed=allow_useless)
-    layout, format_notices = publishing_layout(release, format, csv_safe=csv_safe, path=path)
-    published = published_paths(release)
-    refuse_labels(published)
-    if csv_safe:
-        format_notices += told_of_formulas(published)
-    notices = (*release.notices, *format_notices, *check_destination(path, force=force))
+    edition.prepare()
+    notices = (*release.notices, *edition.notices, *check_destination(path, force=force))
     with Staging(path, force=force) as staging:
         watch.begin("writing")
-        data_file = data_file_name(layout)
-        data_sha256 = staging.write(data_file, lambda file: write_data(release.published, layout, file))
-        paths = hierarchy_document(published)
-        hierarchy_sha256 = staging.write(HIERARCHY, lambda file: file.write(paths))
-        told = certificate(
-            release,
-            layout,
-            data_file=data_file,
-            data_sha256=data_sha256,
-            hierarchy_sha256=hierarchy_sha256,
-            mode="exact",
-            source_date_epoch=os.environ.get("SOURCE_DATE_EPOCH"),
-        )
+        hashes = {name: staging.write(name, write) for name, write in edition.data_files().items()}
+        others = {HIERARCHY: hierarchy_document(edition.paths()), **edition.more_files()}
+        for name, content in others.items():
+            hashes[name] = staging.write(name, partial(_put, content))
+        told = edition.certificate(hashes, os.environ.get("SOURCE_DATE_EPOCH"))
         watch.begin("reporting")
-        after = curve_of_records(release.published, release.guarantee)
-        report = public_report(told, release.published, published, after)
-        report_sha256 = staging.write(REPORT, lambda file: file.write(report))
+        report_sha256 = staging.write(REPORT, partial(_put, edition.public_page(told)))
         public = json_document(with_report(told, file=REPORT, sha256=report_sha256))
-        certificate_sha256 = staging.write(CERTIFICATE, lambda file: file.write(public))
+        certificate_sha256 = staging.write(CERTIFICATE, partial(_put, public))
         watch.begin("auditing")
-        verdict = judged(lambda: audit_folder(staging.public), release.guarantee)
+        verdict = ask_audit(lambda: audit_folder(staging.public), release.guarantee)
+        confirmed = Confirmed(told, certificate_sha256, verdict, notices)
         watch.begin("writing")
-        account = private_audit(
-            release,
-            certificate_sha256=certificate_sha256,
-            verdict=verdict.as_dict(),
-            notices=notices,
-            time=datetime.now(UTC),
-        )
-        for name, document in ((AUDIT, account), (RECODING, private_recoding(release))):
-            staging.write_private(name, json_document(document))
-        staging.write_private(HIERARCHY, hierarchy_document(private_paths(release)))
+        for name, content in edition.private_documents(confirmed, datetime.now(UTC)).items():
+            staging.write_private(name, content)
+        watch.begin("reporting")
+        edition.measure(watch)
         if private_report:
-            watch.begin("reporting")
-            page = _private_page(release, told, verdict, notices, after, watch)
-            staging.write_private(REPORT, page)
+            staging.write_private(REPORT, edition.private_page(confirmed, watch))
         watch.begin("writing")
         late = staging.commit(placed)
     return Publication(
-        staging.target, staging.twin, verdict, layout, (*notices, *late), seconds_of(release, watch)
+        staging.target,
+        staging.twin,
+        verdict,
+        edition.layout,
+        (*notices, *late),
+        seconds_of(release, watch),
+        edition.scores,
     )
 
 
-def _publisher(release: BucketRelease | PairRelease) -> Callable[..., Publication]:
-    """Return what publishes a release of this kind; a run of sets need not load the others."""
-    from .release.bucket_release import BucketRelease
-
-    if isinstance(release, BucketRelease):
-        from .table_publishing import publish_table
-
-        return publish_table
-    from .pair_publishing import publish_pair
-
-    return publish_pair
-
-
-def seconds_of(release: Release | BucketRelease | PairRelease, watch: Watch) -> dict[str, float]:
-    """Return the seconds of each stage until now, in the order of `STAGES`."""
-    seconds = {"method": release.seconds, **watch.stages.seconds}
-    return {stage: seconds[stage] for stage in STAGES if stage in seconds}
-
-
-def _private_page(
-    release: Release,
-    told: dict[str, Any],
-    verdict: Verdict,
-    notices: tuple[str, ...],
-    after: RiskCurve | None,
-    watch: Watch,
-) -> bytes:
-    from .report.private_page import Extras, private_report
-
-    extras = Extras(after=after, before=_risk_before(release), seconds=seconds_of(release, watch))
-    return private_report(release, told, verdict=verdict, notices=notices, extras=extras)
+def _put(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
 
 
 @checked()
@@ -252,6 +185,7 @@ def report(
     """
     from .api import measure
     from .audit import Verdict, audit_folder
+    from .editions.sets import risk_before
     from .io.files import check_new_file, write_text_file
     from .io.ownership import REPORT
     from .io.release_data import read_certificate
@@ -278,7 +212,7 @@ def report(
         frontier += [(sweep.curves(), "")] if len(sweep.ks) > 1 else []
     extras = Extras(
         after=curve_of_records(release.published, told, budget=BUDGET),
-        before=_risk_before(release, budget=BUDGET),
+        before=risk_before(release, budget=BUDGET),
         scores=measure(release, watch=watch),
         frontier=frontier,
     )
@@ -295,16 +229,7 @@ def report(
     return Path(output)
 
 
-def _risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | None:
-    """Return the risk of the original records, where they are at hand."""
-    from .report.risk_part import curve_before
-
-    if release.rows is None:
-        return None
-    return curve_before(release.rows, release.hierarchy, release.guarantee, budget=budget)
-
-
-def judged(ask: Callable[[], Any], guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> Any:
+def ask_audit(ask: Callable[[], Any], guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> Any:
     """Return the audit's yes; anything else about our own folder is a bug of ours."""
     try:
         verdict = ask()
@@ -345,77 +270,6 @@ def check_environment() -> None:
         certificate_date(epoch)
 
 
-def check_format(format: str | None, own: Layout | None = None) -> None:
-    """Raise `UsageError` for a format that is not known, or does not fit what the data came in.
-
-    Parameters
-    ----------
-    format
-        The format asked for.
-    own
-        The layout of the data, where it is known already.
-    """
-    if format is not None and format not in FORMATS:
-        raise UsageError(f"unknown format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
-    if own is None:
-        return
-    table = own.format == "table"
-    if (format == "table" and not table) or (table and format not in (None, "table", "jsonl")):
-        raise UsageError(
-            "a table is published as a table or as JSON lines, and nothing else as a table.",
-            f"Leave the format out ({own.format}).",
-            code="format",
-        )
-
-
-def publishing_layout(
-    release: Release,
-    format: str | None = None,
-    *,
-    csv_safe: bool = False,
-    path: StrPath | None = None,
-) -> tuple[Layout, tuple[str, ...]]:
-    """Return the layout a release is written in, and notices where it is not the one it came in.
-
-    A table that its format cannot hold becomes JSON lines of labels ``column=value``. An error names
-    the data file that was to come into the folder `path`.
-    """
-    from .io.csv_text import check_delimiter
-    from .io.disk import shown
-    from .io.write import CSV_FORMATS, cannot_hold, data_file_name, formulas_in
-
-    own = release.layout or Layout("jsonl")
-    check_format(format, own)
-    table = own.format == "table"
-    layout = own if format in (None, own.format) else Layout(format or own.format)
-    if layout.format in CSV_FORMATS:
-        check_delimiter(layout.delimiter)
-    fallback = Layout("jsonl", gzip=layout.gzip)
-    file = None if path is None else shown(Path(path) / data_file_name(layout))
-    reason = cannot_hold(release.published, layout)
-    what = f"the format {layout.format} cannot hold the release"
-    if reason is None and csv_safe:
-        reason = formulas_in(release.published, layout)
-        what = f"the format {layout.format} is not safe to open"
-    if reason is None:
-        return layout, ()
-    what += f": {reason.rstrip('.')}."
-    if release.published.unprotected is not None:
-        raise DataError(
-            what,
-            "Choose another separator, or leave out the columns that are published as they are: only a "
-            "table can hold them.",
-            code="format-cannot-hold",
-            file=file,
-        )
-    if format is not None or cannot_hold(release.published, fallback) is not None:
-        raise DataError(
-            what, "Choose another format, such as jsonl.", code="format-cannot-hold", file=file
-        )
-    labelled = ", with labels column=value" if table else ""
-    return fallback, (f"published as JSON lines{labelled}: {what}",)
-
-
 def refuse_useless(release: Release | BucketRelease | PairRelease, *, allowed: bool) -> None:
     """Raise `Infeasible` where most records of a release say nothing, unless that is allowed."""
     useless = None if allowed else release.useless
@@ -425,24 +279,3 @@ def refuse_useless(release: Release | BucketRelease | PairRelease, *, allowed: b
             "To publish it all the same: --publish-useless (allow_useless=True in Python).",
             code="useless",
         )
-
-
-def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:
-    """Refuse categories that no file can hold; those of a hierarchy made in Python may be such."""
-    from .model.vocabulary import label_fault
-
-    for label in sorted({label for path in paths for label in path}):
-        fault = label_fault(label)
-        if fault is not None:
-            raise HierarchyError(
-                f"a label of the hierarchy, {label[:40]!a}, is {fault[1]}", fault[2], code=fault[0]
-            )
-
-
-def told_of_formulas(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Tell that hierarchy.csv holds labels that a spreadsheet would run; the audit needs them as is."""
-    from .io.spelling import is_formula
-
-    if not any(is_formula(label) for path in paths for label in path):
-        return ()
-    return ("hierarchy.csv holds labels that a spreadsheet would run as formulas: read it as text.",)

@@ -1,0 +1,214 @@
+"""The edition of a table in buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DataError, ResourceLimit, UsageError
+from ..model.guarantees import MatchingDiversity
+from ..model.layout import Layout
+from ..progress import Watch
+from ..release.bucket_release import BucketRelease
+from . import Confirmed, Wish, Writer, refuse_labels, seconds_of
+
+if TYPE_CHECKING:
+    from ..audit.buckets import BucketFinding
+
+FORMATS = ("buckets", "joined")
+"""Two tables joined by the bucket, or one in which each bucket's values are sorted."""
+
+
+class BucketsEdition:
+    """A table in buckets on its way into a folder; see `setveil.editions.Edition`."""
+
+    layout: Layout
+    notices: tuple[str, ...] = ()
+    scores = None
+
+    def __init__(self, release: BucketRelease, wish: Wish) -> None:
+        self.release, self.wish = release, wish
+
+    def check(self) -> None:
+        """Refuse formats of other kinds, and buckets that somebody else could make again."""
+        check_bucket_format(self.wish.format)
+        if self.release.seeded:
+            raise UsageError(
+                "this table was put into buckets with a given source of chance: it is not for release.",
+                "Leave `random` out, so that nobody knows the source.",
+                code="seeded",
+            )
+
+    def prepare(self) -> None:
+        """Choose the layout, and refuse labels that it cannot hold."""
+        data = self.release.data
+        self.layout = Layout("joined" if self.wish.format == "joined" else "buckets")
+        refuse_labels([*self._paths, (*self._names, data.sensitive), data.values])
+        if self.wish.csv_safe:
+            _refuse_formulas(self.release)
+
+    @property
+    def _names(self) -> list[str]:
+        return [attribute.name for attribute in self.release.data.quasi]
+
+    @property
+    def _joined(self) -> bool:
+        return self.layout.format == "joined"
+
+    def data_files(self) -> Mapping[str, Writer]:
+        """Return what writes the two tables, or the one."""
+        from ..io.bucket_files import write_rows
+
+        tables, sensitive = self.release.tables, self.release.data.sensitive
+
+        def writer(header: Sequence[str], rows: Any) -> Writer:
+            return lambda file: write_rows(file, header, rows())
+
+        if self._joined:
+            header = (*tables.quasi_header, sensitive)
+            return {"data.csv": writer(header, tables.joined_rows)}
+        return {
+            "quasi.csv": writer(tables.quasi_header, tables.quasi_rows),
+            "sensitive.csv": writer(tables.sensitive_header, tables.sensitive_rows),
+        }
+
+    @cached_property
+    def _paths(self) -> list[tuple[str, ...]]:
+        from ..release.bucket_documents import published_paths
+
+        return published_paths(self.release)
+
+    def paths(self) -> Sequence[tuple[str, ...]]:
+        """Return every value of every column with what is above it."""
+        return self._paths
+
+    def more_files(self) -> Mapping[str, bytes]:
+        """Return the rules that the promise reckons with."""
+        from ..io.ownership import RULES
+        from ..io.rules import rule_lines
+
+        if not isinstance(self.release.guarantee, MatchingDiversity):
+            return {}
+        sensitive = self.release.data.sensitive
+        lines = "".join(rule_lines(self.release.rules, attributes=self._names, sensitive=sensitive))
+        return {RULES: lines.encode()}
+
+    def certificate(
+        self, file_hashes: Mapping[str, str], source_date_epoch: str | None
+    ) -> dict[str, Any]:
+        """Return the certificate, which does not name the report yet."""
+        from ..release.bucket_documents import certificate
+
+        return certificate(
+            self.release,
+            file_hashes=file_hashes,
+            joined=self._joined,
+            source_date_epoch=source_date_epoch,
+        )
+
+    def public_page(self, told: Mapping[str, Any]) -> bytes:
+        """Return the page made of the certificate and the published tables alone."""
+        from ..report.bucket_pages import public_bucket_report
+
+        return public_bucket_report(told, self.release.tables, self.release.rules)
+
+    def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
+        """Return the account of the run, and whose value is whose."""
+        from ..io.ownership import AUDIT, BUCKETS
+        from ..io.releases import json_document
+        from ..release.bucket_documents import private_account, private_buckets
+
+        account = private_account(
+            self.release,
+            certificate_sha256=confirmed.certificate_sha256,
+            verdict=confirmed.verdict.as_dict(),
+            notices=confirmed.notices,
+            time=time,
+        )
+        return {
+            AUDIT: json_document(account),
+            BUCKETS: json_document(private_buckets(self.release)),
+        }
+
+    def measure(self, watch: Watch) -> None:
+        """Nothing is measured but what the page tells."""
+
+    def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
+        """Return the page for the holder of the data alone."""
+        from ..report.bucket_pages import private_bucket_report
+        from ..risk.background import attack_by_rules
+        from ..risk.definetti import attack_sample
+
+        try:
+            learning = attack_sample(self.release.data, self.release.bucketing, watch=watch)
+        except ResourceLimit:  # too many values to learn about: the report does without
+            learning = None
+        background = (
+            attack_by_rules(
+                self.release.data,
+                self.release.bucketing,
+                self.release.rules,
+                self.release.guarantee.l,
+                complete=self.release.complete,
+            )
+            if isinstance(self.release.guarantee, MatchingDiversity)
+            else None
+        )
+        return private_bucket_report(
+            self.release,
+            confirmed.certificate,
+            notices=confirmed.notices,
+            background=background,
+            learning=learning,
+            seconds=seconds_of(self.release, watch),
+        )
+
+
+def check_bucket_format(format: str | None) -> None:
+    """Raise `UsageError` for a format that a table in buckets cannot have."""
+    if format is not None and format not in FORMATS:
+        raise UsageError(
+            f"a table in buckets cannot be published as {format[:40]!r}.",
+            f"Known: {', '.join(FORMATS)}.",
+            code="format",
+        )
+
+
+def audit_unwritten(release: BucketRelease) -> BucketFinding:
+    """Return the audit's answer about a table in buckets that is not written yet."""
+    from ..audit.buckets import PublishedBuckets, audit_buckets
+
+    tables, data = release.tables, release.data
+    rows = list(tables.quasi_rows())
+    names = [attribute.name for attribute in data.quasi]
+    cells: dict[str, Sequence[str]] = {
+        name: [row[place] for row in rows] for place, name in enumerate(names)
+    }
+    counts = [(int(bucket) - 1, value, int(count)) for bucket, value, count in tables.sensitive_rows()]
+    published = PublishedBuckets.of(cells, tables.bucket_of_row.tolist(), counts)
+    paths = {
+        attribute.name: {
+            leaf: attribute.hierarchy.path(leaf)
+            for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
+        }
+        for attribute in data.quasi
+    }
+    rules = [(rule.conditions, rule.value) for rule in release.rules]
+    complete = release.complete.told()
+    return audit_buckets(published, release.guarantee, rules=rules, paths=paths, complete=complete)
+
+
+def _refuse_formulas(release: BucketRelease) -> None:
+    from ..io.spelling import is_formula
+
+    data = release.data
+    labels = [label for attribute in data.quasi for label in attribute.hierarchy.labels]
+    names = [attribute.name for attribute in data.quasi]
+    if any(is_formula(cell) for cell in (*labels, *names, data.sensitive, *data.values)):
+        raise DataError(
+            "a spreadsheet would run a cell of this table as a formula.",
+            "Leave --csv-safe out, or change such values.",
+            code="format-cannot-hold",
+        )
