@@ -10,6 +10,8 @@ from functools import cache, partial
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from .context import Context
 from .tables import adult, resampled, tiny
 from .worker import timed
@@ -17,7 +19,9 @@ from .worker import timed
 RUNS, QUERIES = 10, 1000
 MIN_SUPPORT, MIN_CONVICTION = "0.01", "1.01"
 ROWS = (30_162, 100_000, 300_000, 1_000_000)
-METHODS = ("Anatomy", "Injector")
+METHODS = ("Anatomy", "Injector", "Printed")
+"""Injector by its default, and with the grouping that its paper prints."""
+GROUPING = {"Injector": "compact", "Printed": "printed"}
 
 Point = tuple[int, str]
 """l, and the least expectation of a rule."""
@@ -51,7 +55,12 @@ class Bench:
             return anatomy.anonymize(data, LDiversity(point[0]), random=random, watch=Watch())
         rules = self.rules(point[1])
         return injector.anonymize(
-            data, MatchingDiversity(point[0]), rules=rules, random=random, watch=Watch()
+            data,
+            MatchingDiversity(point[0]),
+            rules=rules,
+            random=random,
+            watch=Watch(),
+            grouping=GROUPING[method],
         )
 
     def _buckets(self, method: str, point: Point) -> list[Any]:
@@ -110,6 +119,41 @@ def attacks_on(bench: Bench, point: Point) -> dict[str, Any]:
     return row
 
 
+def sizes_of(bench: Bench, point: Point) -> dict[str, Any]:
+    """Return how large buckets are in the first run, and how many there can be at most."""
+    outcome = bench.once("Injector", point, seed=0)
+    row: dict[str, Any] = {"at most": outcome.figures["buckets at most"]}
+    for method in METHODS:
+        sizes = np.bincount(bench.of(method, point)[0].bucket_by_tuple)
+        row[f"{method} buckets"] = len(sizes)
+        row[f"{method} largest"] = int(sizes.max())
+        row[f"{method} mean"] = float(sizes.mean())
+    return row
+
+
+def learned_by_size(
+    bench: Bench, ls: Sequence[int], expectation: str
+) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return how much is learned from buckets, and the query error, beside their mean size."""
+    from setveil.errors import Infeasible
+    from setveil.measure.bucket_queries import measure_queries
+    from setveil.risk.definetti import attack_by_learning
+
+    queries, found = bench.queries(3, "0.3"), {}
+    for method in METHODS:
+        for l in ls:  # noqa: E741
+            try:
+                buckets = bench.once(method, (l, expectation), seed=0).bucketing
+            except Infeasible:
+                continue
+            found[method, l] = {
+                "mean bucket": len(bench.data) / buckets.n_buckets,
+                "guessed %": 100 * float(attack_by_learning(bench.data, buckets).accuracy),
+                "query error %": 100 * (measure_queries(bench.data, buckets, queries).mean or 0.0),
+            }
+    return found
+
+
 def rule_errors(bench: Bench, point: Point) -> dict[str, Any]:
     from setveil.measure.bucket_rules import measure_rules
 
@@ -147,7 +191,7 @@ def seconds_of(bench: Bench, point: Point) -> dict[str, Any]:
     found = {"rules": mined["seconds"]}
     for method in METHODS:
         found[method] = timed(partial(bench.once, method, point), runs=runs)[1]["seconds"]
-    return {name: found[name] for name in ("Anatomy", "rules", "Injector")}
+    return {name: found[name] for name in ("Anatomy", "rules", "Injector", "Printed")}
 
 
 def grow(bench: Bench, point: Point) -> dict[int, dict[str, Any]]:
@@ -193,6 +237,7 @@ def audit_all(bench: Bench, default: Point) -> tuple[float, bool]:
     for method, guarantee in (
         ("Anatomy", LDiversity(default[0])),
         ("Injector", MatchingDiversity(default[0])),
+        ("Printed", MatchingDiversity(default[0])),
     ):
         for buckets in bench.of(method, default):
             numbers = buckets.bucket_by_tuple.tolist()

@@ -346,6 +346,13 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
             *MINING_OPTIONS,
             Option("min_fact_conf", float, 1.0, "the share of people that a known fact must hold for"),
             Option("suppress_infeasible", bool, False, "leave out rows that no buckets can hide"),
+            Option(
+                "grouping",
+                str,
+                "compact",
+                "how buckets are made: as many as can be found, or as the paper prints it",
+                allowed=("compact", "printed"),
+            ),
         ),
     ),
     MethodRecord(

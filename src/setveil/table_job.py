@@ -177,6 +177,7 @@ def anonymize_table(
     figures: dict[str, int | float | str] = {}
     if start.mined is not None:
         own |= {"rules": start.rules, "complete": start.mined.complete}
+        own |= {name: checked[name] for name in ("grouping",) if name in checked}
         figures = {"rules mined": len(start.mined.rules), "rules given": len(rules)}
     if start.left_out is not None:
         figures["rows left out"] = len(start.left_out)
@@ -191,7 +192,7 @@ def anonymize_table(
         seconds=round(time.monotonic() - started, 6),
         options=checked,
         figures={**figures, **outcome.figures},
-        notices=(*data.notices, *identifiers, *start.notices()),
+        notices=(*data.notices, *identifiers, *start.notices(), *outcome.notices),
         seeded=outcome.seeded,
         seal=seal_of_table(data),
         left_out=start.left_out,

@@ -79,6 +79,32 @@ def test_json_says_what_the_files_say(shell: Shell, tmp_path: Path) -> None:
     assert account["figures"] == told["figures"]
 
 
+def test_buckets_are_made_as_the_paper_prints_it_where_asked(shell: Shell, tmp_path: Path) -> None:
+    """Nobody but one man can swap with the men; Figure 2 then puts all into one bucket."""
+    people = ["M,kidney"] * 24 + ["M,breast"] + ["F,breast"] * 12 + ["F,flu"] * 14
+    Path("ward.csv").write_text("\n".join(["sex,ill", *people]) + "\n")
+    Path("facts.csv").write_text("sex,ill\nF,kidney\n")
+    asked = ("anonymize", "ward.csv", "--quasi", "sex", "--sensitive", "ill", "--l", "2")
+    asked += ("--rules", "facts.csv", "--json")
+    ran = shell(*asked, "-o", "out")
+    assert ran.code == 0, ran.err
+    assert (ran.json["buckets"], ran.json["options"]) == (13, {})
+    figures = ran.json["figures"]
+    assert (figures["buckets"], figures["mean bucket"]) == (13, 3.92)
+    assert any(
+        f"the largest bucket has {figures['largest bucket']} records" in notice
+        for notice in ran.json["notices"]
+    )
+    account = json.loads((tmp_path / "out.private/audit.json").read_bytes())
+    assert any("found no one other left" in notice for notice in account["notices"])
+    assert "found no" not in (tmp_path / "out/report.html").read_text()
+    assert "found no" not in (tmp_path / "out/certificate.json").read_text()
+    ran = shell(*asked, "--grouping", "printed", "--publish-useless", "-o", "out2")
+    assert ran.code == 0, ran.err
+    assert (ran.json["buckets"], ran.json["options"]) == (1, {"grouping": "printed"})
+    assert shell(*asked, "--grouping", "neat", "-o", "out3").code == 2
+
+
 def test_no_man_has_ovarian_cancer(shell: Shell, tmp_path: Path) -> None:
     """The rule of section IV has expectation 0.779 in Table I; Bob is then hidden from it."""
     assert bucketed(shell, "--l", "2", "--min-exp", "0.75", "--control", "none").code == 0

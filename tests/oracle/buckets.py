@@ -62,6 +62,38 @@ def is_matching_diverse(group: Group, l: int) -> bool:  # noqa: E741
     return all(len(valid_values(group, person)) >= l for person in range(len(group)))
 
 
+def most_buckets(table: Group, l: int) -> int:  # noqa: E741
+    """The largest number of groups with Definition 1 into which people can be put, 0 where none can.
+
+    Tries every group that the first person can be in, and what is left after it; for a dozen people.
+    """
+    known: dict[tuple[Person, ...], bool] = {}
+    best: dict[int, int] = {0: 0}
+
+    def fits(places: int) -> bool:
+        group = (table[place] for place in range(len(table)) if places >> place & 1)
+        alike = tuple(sorted(group, key=lambda person: (person.value, sorted(person.cannot))))
+        if alike not in known:
+            known[alike] = len({p.value for p in alike}) >= l and is_matching_diverse(alike, l)
+        return known[alike]
+
+    def most(places: int) -> int:
+        if places not in best:
+            first = places & -places
+            rest = others = places ^ first
+            found = -len(table)
+            while True:
+                if fits(others | first):
+                    found = max(found, 1 + most(rest ^ others))
+                if not others:
+                    break
+                others = (others - 1) & rest
+            best[places] = found
+        return best[places]
+
+    return max(0, most(2 ** len(table) - 1))
+
+
 def are_incompatible(one: Person, other: Person) -> bool:
     """Definition 2."""
     return one.value == other.value or other.value in one.cannot or one.value in other.cannot

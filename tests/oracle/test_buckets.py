@@ -55,3 +55,27 @@ def test_bucketize_may_end_with_one_group():
     table = [person(0), person(0), person(1)]
     groups, _ = buckets.bucketize(table, 2, repeat(0), range)
     assert [sorted(p.value for p in group) for group in groups] == [[0, 0, 1]]
+
+
+def test_most_buckets_of_tables_small_enough_to_see():
+    assert buckets.most_buckets([person(0), person(1), person(0), person(1)], 2) == 2
+    assert buckets.most_buckets([person(0), person(0), person(0), person(1)], 2) == 1
+    assert buckets.most_buckets([person(0), person(0)], 2) == 0
+    # The last one may have nothing but his own value.
+    assert buckets.most_buckets([person(0), person(1), person(2, 0, 1)], 2) == 0
+    # Each of the first two can swap with one of the others only.
+    assert buckets.most_buckets([person(0, 2), person(1, 3), person(3), person(2)], 2) == 2
+
+
+def test_most_buckets_are_no_fewer_than_figure_2_makes():
+    random, more = Random(9), 0
+    for _ in range(60):
+        table = random_group(random, 8)
+        table = [Person(p.value, p.cannot - {p.value}) for p in table]
+        groups, _ = buckets.bucketize(table, 2, repeat(0), range)
+        valid = all(buckets.is_matching_diverse(group, 2) for group in groups)
+        most = buckets.most_buckets(table, 2)
+        assert (most > 0) == buckets.is_matching_diverse(table, 2)
+        assert not valid or most >= len(groups)
+        more += valid and most > len(groups)
+    assert more

@@ -259,3 +259,4 @@ def test_adult_has_vulnerable_tuples_with_anatomy_and_none_with_injector() -> No
     attack = attack_by_rules(data, ours.bucketing, rules, 6)
     assert attack.vulnerable == 0
     assert attack.fewest == 6
+    assert ours.bucketing.n_buckets == rival.n_buckets == len(data) // 6

@@ -9,8 +9,9 @@ import pytest
 
 from setveil.kernels import injector as injector_kernels
 from setveil.kernels.bucketing import deal_values
-from setveil.methods import injector
-from setveil.methods.injector import as_arrays, group_tuples, place_leftovers, spell_out
+from setveil.methods import injector_printed
+from setveil.methods.injector_classes import as_arrays
+from setveil.methods.injector_printed import group_tuples, place_leftovers, spell_out
 from setveil.progress import Watch
 from setveil.search.chance import draw_words, shuffle
 from tests.oracle import buckets
@@ -102,7 +103,7 @@ def test_leaving_out_classes_without_tuples_changes_nothing(monkeypatch: pytest.
         before = group_tuples(classes, arrays, 2, AsDrawn(words), Watch())
         with monkeypatch.context() as patch:
             patch.setattr(injector_kernels, "ATTEMPTS", 1)
-            patch.setattr(injector, "form_groups", compiled.py_func)
+            patch.setattr(injector_printed, "form_groups", compiled.py_func)
             after = group_tuples(classes, arrays, 2, AsDrawn(words), Watch())
         for one, other in zip(before, after, strict=True):
             assert one.tolist() == other.tolist()

@@ -16,3 +16,5 @@ class BucketOutcome:
     figures: Mapping[str, int | float | str] = field(default_factory=dict)
     seeded: bool = False
     """Whether the randomness came from outside and may be known to somebody: not for release."""
+    notices: tuple[str, ...] = ()
+    """What the holder should be told of the run."""

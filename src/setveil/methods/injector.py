@@ -2,25 +2,22 @@
 
 Rules say what people cannot have: no man has ovarian cancer. A bucket protects a person only by values
 that the person may have, and only if the others can then share the rest. The method therefore groups
-tuples that can swap their values (Figure 2 of the paper):
+tuples that can swap their values:
 
 1. Tuples are counted by class: their value and the values ruled out for them (`classify`).
-2. The tuple with most incompatible tuples starts a group. Compatible ones are added, each time the one
-   that leaves the group with fewest incompatible tuples, until there are l. Where none is compatible
-   with the group, the first tuple is put aside and the others go back (`form_groups`).
-3. Each tuple put aside joins the group with fewest tuples incompatible with it, and that group is
-   joined with the one that has most other values until the tuple has l valid values (`place_class`).
+2. Classes are grouped: so that there are many buckets (`injector_compact`, the default), or as Figure 2
+   of the paper prints it (`injector_printed`).
+3. Chance says which tuples of a class are meant (`_deal_tuples`).
 
-The choice is among classes, and only at the end chance says which tuple of a class is meant. So the
-cost grows with the number of tuples times that of classes, and no tuple is taken in input order.
+The choice is among classes, so the cost grows with the number of tuples times that of classes, and no
+tuple is taken in input order.
 
 Differences from the paper
 --------------------------
-- Of equally good tuples a random one is taken. Equally good groups go by size, then by chance.
-- Tuples put aside are placed class by class.
+- Groups are formed of what is hardest to place, and what is left over is placed by local repair; the
+  paper's way is an option.
 - Rules may contradict the data (known facts, or rules of confidence below 1). A tuple whose own value
-  is ruled out takes no part in step 2, is placed last, and then the whole bucket is checked, for
-  adding such a tuple can take values from others.
+  is ruled out is placed last, and then the whole bucket is checked.
 - One bucket of everything is checked first. If even that fails, no buckets exist; else joining ends.
 - Definition 1 is checked on every bucket before they are returned.
 - Tuples without a value are put into the buckets of the others at the end (`without_value`).
@@ -28,34 +25,36 @@ Differences from the paper
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Infeasible, InternalError
-from ..kernels._calls import plain
-from ..kernels.injector import Classes, Tallies, add_tuples, form_groups
-from ..kernels.leftovers import WORD, Groups, add_to_group, place_class, start_groups
 from ..model.guarantees import MatchingDiversity
 from ..model.microdata import Microdata
 from ..model.rules import NOT_KNOWN, Completeness, NegativeRule, impossible_values
 from ..progress import Watch
 from ..release.bucket_order import in_canonical_order
 from ..release.bucketing import Bucketing
-from ..search.chance import draw_words, secret_unless, shuffle
+from ..search.chance import secret_unless, shuffle
 from ..search.classes import TupleClasses, classify
 from ..search.matching import possible_counts, possible_together
 from .bucket_outcome import BucketOutcome
 from .gap_guard import guard_gaps
+from .injector_classes import Grouped, most_buckets
+from .injector_compact import group_compactly
+from .injector_printed import group_as_printed
 from .without_value import join_matching, place_everybody
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
-STRIDE = 50_000_000
-"""Steps between two looks at the clock: about a tenth of a second."""
+GROUPINGS: Mapping[str, Callable[[TupleClasses, int, Random, Watch], Grouped]] = {
+    "compact": group_compactly,
+    "printed": group_as_printed,
+}
 TOLD = 3
 """How many rules are named where people have too few possible values."""
 
@@ -68,6 +67,7 @@ def anonymize(
     complete: Completeness = NOT_KNOWN,
     watch: Watch,
     random: Random | None = None,
+    grouping: str = "compact",
 ) -> BucketOutcome:
     """Return buckets in which each tuple has at least l possible values to whoever knows the rules.
 
@@ -89,29 +89,24 @@ def anonymize(
     random
         Where chance comes from: the system's secret source by default. Any other marks the outcome as
         seeded.
+    grouping
+        "compact", as many buckets as can be found, or "printed", the paper's Figure 2.
     """
-    source, _ = secret_unless(random)
-    outcome = form_buckets(data, guarantee, rules=rules, watch=watch, random=random)
-    if not any(complete.chance_by_length):
-        return outcome
-    bucket_by_tuple, joined = guard_gaps(
-        data,
-        classify(data, rules),
-        outcome.bucketing.bucket_by_tuple,
-        complete,
-        guarantee.l,
-        source,
-        watch,
-    )
-    sizes = np.bincount(bucket_by_tuple)
-    figures = {
-        **outcome.figures,
-        "buckets": len(sizes),
-        "largest bucket": int(sizes.max(initial=0)),
-        "joined for missing rules": joined,
-    }
-    bucketing = in_canonical_order(data, Bucketing(bucket_by_tuple))
-    return BucketOutcome(bucketing, figures, outcome.seeded)
+    source, seeded = secret_unless(random)
+    if not len(data):
+        return BucketOutcome(Bucketing(np.empty(0, dtype=np.int32)), {}, seeded)
+    outcome = form_buckets(data, guarantee, rules=rules, watch=watch, random=random, grouping=grouping)
+    classes = classify(data, rules)
+    bucketing, figures = outcome.bucketing, dict(outcome.figures)
+    if any(complete.chance_by_length):
+        bucket_by_tuple, joined = guard_gaps(
+            data, classes, bucketing.bucket_by_tuple, complete, guarantee.l, source, watch
+        )
+        bucketing = in_canonical_order(data, Bucketing(bucket_by_tuple))
+        figures["joined for missing rules"] = joined
+    figures |= _sizes(bucketing)
+    told = _told_of_size(classes, figures, guarantee.l)
+    return BucketOutcome(bucketing, figures, seeded, told)
 
 
 def form_buckets(
@@ -121,36 +116,69 @@ def form_buckets(
     rules: Sequence[NegativeRule],
     watch: Watch,
     random: Random | None = None,
+    grouping: str = "compact",
 ) -> BucketOutcome:
     """Return buckets in which the rules leave each tuple l possible values; see `anonymize`."""
     source, seeded = secret_unless(random)
-    if not len(data):
-        return BucketOutcome(Bucketing(np.empty(0, dtype=np.int32)), {}, seeded)
     watch.tick("injector: sorting tuples by class", 0.0)
     check_feasible(data, rules, guarantee.l)
     classes = classify(data, rules)
     if not data.has_value.all():
         return place_everybody(
             data,
-            lambda valued: form_buckets(valued, guarantee, rules=rules, watch=watch, random=random),
+            lambda valued: form_buckets(
+                valued, guarantee, rules=rules, watch=watch, random=random, grouping=grouping
+            ),
             lambda bucket: join_matching(classes, bucket, guarantee.l, source),
         )
-    arrays = as_arrays(classes)
-    grouped, rest, _ = group_tuples(classes, arrays, guarantee.l, source, watch)
-    rank = shuffle(source, max(1, len(grouped) // guarantee.l))
-    groups, joined = place_leftovers(arrays, grouped, rest, guarantee.l, rank, watch)
-    bucketing = _deal_tuples(classes, groups, source)
+    grouped = GROUPINGS[grouping](classes, guarantee.l, source, watch)
+    bucketing = _deal_tuples(classes, grouped, source)
     watch.tick("injector: checking every bucket", 0.95)
     if (possible_counts(classes, bucketing) < guarantee.l).any():
         raise InternalError("injector: a tuple was left with too few possible values.")
     figures = {
         "buckets": bucketing.n_buckets,
-        "largest bucket": int(groups.size.max()),
+        "buckets at most": most_buckets(classes, guarantee.l),
         "classes": len(classes),
-        "left over": len(rest),
-        "buckets joined": joined,
+        **grouped.figures,
     }
     return BucketOutcome(in_canonical_order(data, bucketing), figures, seeded)
+
+
+def _sizes(bucketing: Bucketing) -> dict[str, int | float]:
+    """Return how many buckets there are and how large they got."""
+    sizes = np.bincount(bucketing.bucket_by_tuple)
+    return {
+        "buckets": len(sizes),
+        "largest bucket": int(sizes.max()),
+        "mean bucket": round(len(bucketing) / len(sizes), 2),
+    }
+
+
+def _told_of_size(
+    classes: TupleClasses,
+    figures: Mapping[str, int | float | str],
+    l: int,  # noqa: E741
+) -> tuple[str, ...]:
+    """Return why buckets are large, where one has twice the tuples that it needs."""
+    if int(figures["largest bucket"]) < 2 * l:
+        return ()
+    others = "one other" if l == 2 else f"{l - 1} others"
+    why = f"{figures['left over']:,} found no {others} left with whom all could swap values"
+    denied = int(classes.count_by_class[classes.is_denied].sum())
+    if denied:
+        why += f", or have a value that the rules rule out for them ({denied:,})"
+    done = "they were added to buckets"
+    if joined := figures["buckets joined"]:
+        done += f", of which {joined:,} had to be joined with others"
+    if without := figures.get("without a value", 0):
+        done += f"; {without:,} without a value were added last"
+    if guarded := figures.get("joined for missing rules", 0):
+        done += f"; {guarded:,} buckets were joined with others because of rules that are missing"
+    return (
+        f"the largest bucket has {figures['largest bucket']:,} records, the mean is "
+        f"{figures['mean bucket']:g}. Of {int(classes.count_by_class.sum()):,} records {why}; {done}.",
+    )
 
 
 def check_feasible(data: Microdata, rules: Sequence[NegativeRule], l: int) -> None:  # noqa: E741
@@ -209,125 +237,10 @@ def _sentence(remedies: Sequence[str]) -> str:
     return f"{joined[:1].upper()}{joined[1:]}."
 
 
-def as_arrays(classes: TupleClasses) -> Classes:
-    """Return the classes as the kernels take them."""
-    cannot = classes.impossible_by_set
-    kinds, values = np.nonzero(cannot)
-    ruled = np.flatnonzero(cannot.any(axis=0))
-    column_of_value = np.full(cannot.shape[1], -1, dtype=np.int32)
-    column_of_value[ruled] = np.arange(len(ruled), dtype=np.int32)
-    return Classes(
-        plain(classes.value_by_class, np.int32),
-        plain(classes.set_by_class, np.int32),
-        plain(cannot, np.bool_),
-        plain(np.searchsorted(kinds, np.arange(len(cannot) + 1)), np.int64),
-        plain(values, np.int32),
-        column_of_value,
-    )
-
-
-def group_tuples(
-    classes: TupleClasses,
-    arrays: Classes,
-    l: int,  # noqa: E741
-    random: Random,
-    watch: Watch,
-) -> tuple[Ids, Ids, Counts]:
-    """Return the classes of the groups of `l` in turn, those put aside, and the NIT of each choice."""
-    n_ruled = int(arrays.column_of_value.max(initial=-1)) + 1
-    n_values = len(arrays.column_of_value)
-    tallies = Tallies(
-        np.where(classes.is_denied, 0, classes.count_by_class),
-        np.zeros(n_values, dtype=np.int64),
-        np.zeros(n_ruled, dtype=np.int64),
-        np.zeros((n_values, n_ruled), dtype=np.int64),
-    )
-    for which, count in enumerate(tallies.remaining.tolist()):
-        add_tuples(arrays, tallies, which, count)
-    total = int(tallies.remaining.sum())
-    grouped, rest = np.empty(total + l, dtype=np.int32), np.empty(total, dtype=np.int32)
-    n_grouped, n_rest = 0, 0
-    nits = []
-    choices = min(max(l, STRIDE // (len(classes) + len(arrays.ruled))), total)
-    words = np.empty(0, dtype=np.int64)
-    while total - n_grouped - n_rest >= l:
-        watch.check_deadline()
-        watch.tick("injector: grouping tuples", 0.1 + 0.6 * (n_grouped + n_rest) / total)
-        words = np.concatenate([words, draw_words(random, choices)])
-        nit_by_choice = np.empty(len(words), dtype=np.int64)
-        n_grouped, n_rest, used = form_groups(
-            arrays, tallies, l, words, grouped, n_grouped, rest, n_rest, nit_by_choice
-        )
-        nits.append(nit_by_choice[:used])
-        words = words[used:]
-    denied = np.where(classes.is_denied, classes.count_by_class, 0)
-    # Line 17, and the classes whose own value is ruled out, which come last.
-    put_aside = np.sort(
-        np.concatenate([rest[:n_rest], np.repeat(np.arange(len(classes)), tallies.remaining)])
-    )
-    last = np.repeat(np.arange(len(classes)), denied)
-    every_nit = np.concatenate(nits) if nits else np.empty(0, dtype=np.int64)
-    return grouped[:n_grouped], np.concatenate([put_aside, last]).astype(np.int32), every_nit
-
-
-def place_leftovers(
-    arrays: Classes,
-    grouped: Ids,
-    rest: Ids,
-    l: int,  # noqa: E741
-    rank: Counts,
-    watch: Watch,
-) -> tuple[Groups, int]:
-    """Return the groups with the tuples put aside added, and how often two were joined."""
-    n_groups = max(1, len(grouped) // l)
-    groups = Groups(
-        np.full(n_groups, -1, dtype=np.int64),
-        np.full(len(grouped) + len(rest), -1, dtype=np.int64),
-        np.zeros(len(grouped) + len(rest), dtype=np.int32),
-        np.zeros(len(grouped) + len(rest), dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(n_groups, dtype=np.int64),
-        plain(rank, np.int64),
-        np.ones(n_groups, dtype=np.bool_),
-        np.zeros(n_groups, dtype=np.bool_),
-        np.zeros((n_groups, -(-len(arrays.column_of_value) // WORD)), dtype=np.uint64),
-    )
-    start_groups(arrays, groups, grouped, l)
-    which, first, count = np.unique(rest, return_index=True, return_counts=True)
-    joined, done = 0, 0
-    for place in np.argsort(first):
-        watch.check_deadline()
-        watch.tick("injector: placing tuples left over", 0.7 + 0.2 * done / len(rest))
-        if len(grouped):
-            joined += place_class(arrays, groups, int(which[place]), int(count[place]), l)
-        else:
-            add_to_group(arrays, groups, 0, int(which[place]), int(count[place]))
-        done += int(count[place])
-    return groups, joined
-
-
-def _deal_tuples(classes: TupleClasses, groups: Groups, random: Random) -> Bucketing:
+def _deal_tuples(classes: TupleClasses, grouped: Grouped, random: Random) -> Bucketing:
     """Return buckets made of random tuples of the classes of each group."""
-    bucket_by_place, class_by_place = spell_out(groups)
     order = shuffle(random, len(classes.class_by_tuple))
     order = order[np.argsort(classes.class_by_tuple[order], kind="stable")]
     bucket_by_tuple = np.empty(len(order), dtype=np.int32)
-    bucket_by_tuple[order] = bucket_by_place[np.argsort(class_by_place, kind="stable")]
+    bucket_by_tuple[order] = grouped.bucket[np.argsort(grouped.member, kind="stable")]
     return Bucketing(bucket_by_tuple)
-
-
-def spell_out(groups: Groups) -> tuple[Ids, Ids]:
-    """Return the bucket and the class of each tuple in the groups that are there."""
-    owner = np.full(int(groups.used[0]), -1, dtype=np.int64)
-    slot = groups.first_slot.copy()
-    while (slot >= 0).any():
-        here = np.flatnonzero(slot >= 0)
-        owner[slot[here]] = here
-        slot[here] = groups.next_slot[slot[here]]
-    slots = np.flatnonzero(owner >= 0)
-    number = np.cumsum(groups.is_there) - 1
-    count = groups.slot_count[slots]
-    return (
-        np.repeat(number[owner[slots]], count).astype(np.int32),
-        np.repeat(groups.slot_class[slots], count),
-    )

@@ -93,7 +93,8 @@ class BucketRelease:
                 "buckets",
                 f"{len(sizes):,}, of {least:,}"
                 + (f" to {most:,}" if most > least else "")
-                + " records",
+                + " records"
+                + (f", {self.records / len(sizes):.3g} in the mean" if most > least else ""),
             ),
         ]
         if isinstance(self.guarantee, MatchingDiversity):

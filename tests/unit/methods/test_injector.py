@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from setveil.errors import Cancelled, Infeasible, TimeLimit
-from setveil.methods import injector
+from setveil.methods import injector_compact
 from setveil.methods.injector import anonymize
 from setveil.model.guarantees import MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.progress import Watch
-from tests.oracle.buckets import Person, is_matching_diverse
+from tests.oracle.buckets import Person, is_matching_diverse, most_buckets
 
 
 def table(people: list[tuple[str, str]]) -> Microdata:
@@ -35,8 +35,21 @@ def never(*pairs: str) -> tuple[NegativeRule, ...]:
     return tuple(NegativeRule((("of", pair.split()[0]),), pair.split()[1]) for pair in pairs)
 
 
-def run(data: Microdata, l: int, rules: tuple[NegativeRule, ...], seed: int = 0) -> list[list[int]]:  # noqa: E741
-    outcome = anonymize(data, MatchingDiversity(l), rules=rules, random=Random(seed), watch=Watch())
+def run(
+    data: Microdata,
+    l: int,  # noqa: E741
+    rules: tuple[NegativeRule, ...],
+    seed: int = 0,
+    grouping: str = "compact",
+) -> list[list[int]]:
+    outcome = anonymize(
+        data,
+        MatchingDiversity(l),
+        rules=rules,
+        random=Random(seed),
+        watch=Watch(),
+        grouping=grouping,
+    )
     bucket = outcome.bucketing.bucket_by_tuple
     assert sorted(set(bucket.tolist())) == list(range(outcome.bucketing.n_buckets))
     return [np.flatnonzero(bucket == number).tolist() for number in range(outcome.bucketing.n_buckets)]
@@ -72,14 +85,15 @@ def random_case(random: Random) -> tuple[list[tuple[str, str]], tuple[NegativeRu
     return people, never(*rules), random.randint(2, 4)
 
 
+@pytest.mark.parametrize("grouping", ["compact", "printed"])
 @pytest.mark.parametrize("block", range(10))
-def test_every_bucket_keeps_definition_1_and_refusals_are_right(block: int) -> None:
+def test_every_bucket_keeps_definition_1_and_refusals_are_right(block: int, grouping: str) -> None:
     refused = 0
     for seed in range(40 * block, 40 * block + 40):
         people, rules, l = random_case(Random(seed))  # noqa: E741
         persons = people_of(people, rules)
         try:
-            found = run(table(people), l, rules, seed)
+            found = run(table(people), l, rules, seed, grouping)
         except Infeasible:
             refused += 1
             assert not is_matching_diverse(persons, l)
@@ -88,6 +102,55 @@ def test_every_bucket_keeps_definition_1_and_refusals_are_right(block: int) -> N
         for bucket in found:
             assert is_matching_diverse([persons[place] for place in bucket], l)
     assert 0 < refused < 40
+
+
+WARD = [("M", "kidney")] * 24 + [("M", "breast")] + [("F", "breast")] * 12 + [("F", "flu")] * 14
+
+
+@pytest.mark.parametrize("rules", [("F kidney",), ("F kidney", "M breast"), ("F kidney", "M flu")])
+def test_few_tuples_that_fit_nobody_do_not_make_one_bucket_of_all(rules: tuple[str, ...]) -> None:
+    """The men with kidney trouble can swap with one man alone; the paper joins everybody to them."""
+    printed = run(table(WARD), 2, never(*rules), grouping="printed")
+    assert [len(bucket) for bucket in printed] == [51]
+    persons = people_of(WARD, never(*rules))
+    for seed in range(10):
+        found = run(table(WARD), 2, never(*rules), seed)
+        assert len(found) == 13
+    for bucket in found:
+        assert is_matching_diverse([persons[place] for place in bucket], 2)
+
+
+def test_it_says_how_large_buckets_got_and_why() -> None:
+    rules = never("F kidney", "M breast")
+    outcome = anonymize(table(WARD), MatchingDiversity(2), rules=rules, watch=Watch())
+    figures = outcome.figures
+    largest = int(np.bincount(outcome.bucketing.bucket_by_tuple).max())
+    assert (figures["buckets"], figures["largest bucket"]) == (13, largest)
+    assert figures["mean bucket"] == round(51 / 13, 2) == 3.92
+    # All but the twelve women with breast cancer and as many with flu.
+    assert figures["left over"] == 51 - 24
+    (told,) = outcome.notices
+    assert f"the largest bucket has {largest} records, the mean is 3.92. Of 51 records 27 " in told
+    assert "27 found no one other left with whom all could swap values" in told
+    assert "or have a value that the rules rule out for them (1)" in told
+    small = table([("F", "a"), ("F", "b"), ("F", "c")])
+    assert anonymize(small, MatchingDiversity(3), rules=(), watch=Watch()).notices == ()
+
+
+def test_a_bucket_joined_is_told_of() -> None:
+    people = [("M", "kidney")] * 24 + [("M", "breast")] + [("F", "breast")] * 12 + [("F", "flu")] * 14
+    outcome = anonymize(table(people), MatchingDiversity(2), rules=never("M breast"), watch=Watch())
+    assert outcome.figures["buckets joined"] == 1
+    assert "they were added to buckets, of which 1 had to be joined with others." in outcome.notices[0]
+
+
+def test_people_with_each_others_values_are_placed_in_twos() -> None:
+    # With the woman alone only the man can have c, and has nothing else left; with both all can swap.
+    people, rules = [("F", "x"), ("M", "y")] * 6 + [("F", "c"), ("M", "a")], never("F c", "M a")
+    outcome = anonymize(table(people), MatchingDiversity(2), rules=rules, watch=Watch())
+    assert outcome.figures["buckets"] == 6
+    assert (outcome.figures["placed in twos"], outcome.figures["buckets joined"]) == (2, 0)
+    assert most_buckets(people_of(people[8:], rules), 2) == 2
 
 
 def test_a_tuple_whose_own_value_is_ruled_out_is_placed_all_the_same() -> None:
@@ -175,7 +238,7 @@ def test_it_can_be_stopped_and_has_nothing_to_return_before_the_end() -> None:
 
 def test_choices_may_be_drawn_in_many_strides(monkeypatch: pytest.MonkeyPatch) -> None:
     people = [("F" if n % 3 else "M", "abcde"[n * n % 5]) for n in range(60)]
-    monkeypatch.setattr(injector, "STRIDE", 1)
+    monkeypatch.setattr(injector_compact, "STRIDE", 1)
     stages: list[float] = []
     outcome = anonymize(
         table(people),

@@ -1,0 +1,169 @@
+"""Forming as many groups of tuples that can swap their values as possible: Injector's compact grouping.
+
+Lines 2-17 of Injector's Figure 2 add the tuple to a group that leaves fewest tuples incompatible with
+it. That takes rare values first, and what is left at the end shares few values. Here the tuple that is
+hardest to place, the one incompatible with most of those at hand, is taken at every step, and not only
+at the first. Without rules that is the most frequent value, as Anatomy does it. Where a group cannot be
+completed, its last tuple is taken out again and others are tried. A class that is in no group of l at
+all then is in none later either, for tuples only become fewer, so all its tuples are put aside at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._calls import Counts, Ids
+from ._jit import jit
+from .injector import Classes
+
+STEPS = 400_000
+"""Classes looked at, about, until one that finds no group is given up."""
+ATTEMPTS = 256
+"""How many groups are formed between two lists of the classes that have tuples left."""
+
+
+@jit
+def _hardest(open_classes: Counts, remaining: Counts, hardness: Counts, tied: Counts, word: int) -> int:
+    """Return the place of the class that is incompatible with most tuples.
+
+    Of equally hard tuples a random one is taken, so a class counts as often as it has tuples.
+    """
+    best, ties, n_tied = np.int64(-1), np.int64(0), 0
+    for place in range(open_classes.size):
+        which = open_classes[place]
+        if hardness[which] < best:
+            continue
+        if hardness[which] > best:
+            best, ties, n_tied = hardness[which], np.int64(0), 0
+        ties += remaining[which]
+        tied[n_tied] = place
+        n_tied += 1
+    share = word % ties
+    for number in range(n_tied):
+        share -= remaining[open_classes[tied[number]]]
+        if share < 0:
+            return int(tied[number])
+    return int(tied[n_tied - 1])
+
+
+@jit
+def _keep_compatible(classes: Classes, which: int, open_classes: Counts) -> int:
+    """Put the classes that are compatible with one first; return how many there are."""
+    value = classes.value[which]
+    cannot = classes.cannot[classes.kind[which]]
+    kept = 0
+    for place in range(open_classes.size):
+        other = open_classes[place]
+        its_value = classes.value[other]
+        if (
+            its_value != value
+            and not cannot[its_value]
+            and not classes.cannot[classes.kind[other], value]
+        ):
+            open_classes[place] = open_classes[kept]
+            open_classes[kept] = other
+            kept += 1
+    return kept
+
+
+@jit
+def _ease(classes: Classes, which: int, count: int, listed: Counts, hardness: Counts) -> None:
+    """Reckon with fewer tuples of a class."""
+    value = classes.value[which]
+    cannot = classes.cannot[classes.kind[which]]
+    for other in listed:
+        its_value = classes.value[other]
+        if its_value == value or cannot[its_value] or classes.cannot[classes.kind[other], value]:
+            hardness[other] -= count
+
+
+@jit
+def form_compact(
+    classes: Classes,
+    remaining: Counts,
+    hardness: Counts,
+    l: int,  # noqa: E741
+    words: Counts,
+    grouped: Ids,
+    n_grouped: int,
+    left: Counts,
+) -> tuple[int, int]:
+    """Form groups of `l` mutually compatible tuples until fewer than `l` tuples or words are left.
+
+    Parameters
+    ----------
+    classes
+        The tuples.
+    remaining
+        How many tuples of each class are at hand; changed in place.
+    hardness
+        With how many tuples at hand each class is incompatible; changed in place.
+    l
+        The size of a group.
+    words
+        Random words; each group takes `l`.
+    grouped, n_grouped
+        The classes of each group in turn, and how many of them are there already.
+    left
+        Gets how many tuples of each class were put aside.
+
+    Returns
+    -------
+    n_grouped, words
+        The new count, and how many words were used.
+    """
+    tied = np.empty(classes.value.size, np.int64)
+    n_open = np.zeros(l + 1, np.int64)
+    total = remaining.sum()
+    used, attempts = 0, 0
+    listed = np.flatnonzero(remaining)
+    order = listed.copy()
+    while total >= l and used + l <= words.size:
+        attempts += 1
+        if attempts % ATTEMPTS == 0:
+            listed = np.flatnonzero(remaining)
+            order = listed.copy()
+        # Of `order` the first n_open[size] are compatible with all of the group.
+        n_open[0] = 0
+        for place in range(order.size):
+            which = order[place]
+            if remaining[which] > 0:
+                order[place] = order[n_open[0]]
+                order[n_open[0]] = which
+                n_open[0] += 1
+        size, tried = 0, 0
+        while size < l:
+            open_classes = order[: n_open[size]]
+            if open_classes.size > 0:
+                place = _hardest(open_classes, remaining, hardness, tied, words[used + size])
+                new = open_classes[place]
+                grouped[n_grouped + size] = new
+                size += 1
+                n_open[size] = _keep_compatible(classes, new, open_classes)
+                continue
+            tried += 1
+            if size == 1 or tried * listed.size > STEPS:
+                break
+            # The last one is not tried again until the one before it is taken out too.
+            size -= 1
+            last = grouped[n_grouped + size]
+            for place in range(n_open[size]):
+                if order[place] == last:
+                    n_open[size] -= 1
+                    order[place] = order[n_open[size]]
+                    order[n_open[size]] = last
+                    break
+        if size == l:
+            used += l
+            total -= l
+            for place in range(n_grouped, n_grouped + l):
+                remaining[grouped[place]] -= 1
+                _ease(classes, grouped[place], 1, listed, hardness)
+            n_grouped += l
+        else:
+            first = grouped[n_grouped]
+            left[first] += remaining[first]
+            total -= remaining[first]
+            _ease(classes, first, remaining[first], listed, hardness)
+            remaining[first] = 0
+    return n_grouped, used

@@ -1,0 +1,141 @@
+"""Injector's grouping as the paper prints it: Figure 2, phases 2 and 3.
+
+1. The tuple with most incompatible tuples starts a group. Compatible ones are added, each time the one
+   that leaves the group with fewest incompatible tuples, until there are l. Where none is compatible
+   with the group, the first tuple is put aside and the others go back (`form_groups`).
+2. Each tuple put aside joins the group with fewest tuples incompatible with it, and that group is
+   joined with the one that has most other values until the tuple has l valid values (`place_class`).
+
+Of equally good tuples a random one is taken; equally good groups go by size, then by chance. Tuples put
+aside are placed class by class. A tuple whose own value is ruled out takes no part in step 1 and is
+placed last, and then the whole bucket is checked, for adding such a tuple can take values from others.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels._calls import plain
+from ..kernels.injector import Classes, Tallies, add_tuples, form_groups
+from ..kernels.leftovers import WORD, Groups, add_to_group, place_class, start_groups
+from ..progress import Watch
+from ..search.chance import draw_words, shuffle
+from ..search.classes import TupleClasses
+from .injector_classes import STRIDE, Grouped, as_arrays
+
+Counts = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+
+def group_as_printed(
+    classes: TupleClasses,
+    l: int,  # noqa: E741
+    random: Random,
+    watch: Watch,
+) -> Grouped:
+    """Return the groups of Figure 2."""
+    arrays = as_arrays(classes)
+    grouped, rest, _ = group_tuples(classes, arrays, l, random, watch)
+    rank = shuffle(random, max(1, len(grouped) // l))
+    groups, joined = place_leftovers(arrays, grouped, rest, l, rank, watch)
+    return Grouped(*spell_out(groups), {"left over": len(rest), "buckets joined": joined})
+
+
+def group_tuples(
+    classes: TupleClasses,
+    arrays: Classes,
+    l: int,  # noqa: E741
+    random: Random,
+    watch: Watch,
+) -> tuple[Ids, Ids, Counts]:
+    """Return the classes of the groups of `l` in turn, those put aside, and the NIT of each choice."""
+    n_ruled = int(arrays.column_of_value.max(initial=-1)) + 1
+    n_values = len(arrays.column_of_value)
+    tallies = Tallies(
+        np.where(classes.is_denied, 0, classes.count_by_class),
+        np.zeros(n_values, dtype=np.int64),
+        np.zeros(n_ruled, dtype=np.int64),
+        np.zeros((n_values, n_ruled), dtype=np.int64),
+    )
+    for which, count in enumerate(tallies.remaining.tolist()):
+        add_tuples(arrays, tallies, which, count)
+    total = int(tallies.remaining.sum())
+    grouped, rest = np.empty(total + l, dtype=np.int32), np.empty(total, dtype=np.int32)
+    n_grouped, n_rest = 0, 0
+    nits = []
+    choices = min(max(l, STRIDE // (len(classes) + len(arrays.ruled))), total)
+    words = np.empty(0, dtype=np.int64)
+    while total - n_grouped - n_rest >= l:
+        watch.check_deadline()
+        watch.tick("injector: grouping tuples", 0.1 + 0.6 * (n_grouped + n_rest) / total)
+        words = np.concatenate([words, draw_words(random, choices)])
+        nit_by_choice = np.empty(len(words), dtype=np.int64)
+        n_grouped, n_rest, used = form_groups(
+            arrays, tallies, l, words, grouped, n_grouped, rest, n_rest, nit_by_choice
+        )
+        nits.append(nit_by_choice[:used])
+        words = words[used:]
+    denied = np.where(classes.is_denied, classes.count_by_class, 0)
+    # Line 17, and the classes whose own value is ruled out, which come last.
+    put_aside = np.sort(
+        np.concatenate([rest[:n_rest], np.repeat(np.arange(len(classes)), tallies.remaining)])
+    )
+    last = np.repeat(np.arange(len(classes)), denied)
+    every_nit = np.concatenate(nits) if nits else np.empty(0, dtype=np.int64)
+    return grouped[:n_grouped], np.concatenate([put_aside, last]).astype(np.int32), every_nit
+
+
+def place_leftovers(
+    arrays: Classes,
+    grouped: Ids,
+    rest: Ids,
+    l: int,  # noqa: E741
+    rank: Counts,
+    watch: Watch,
+) -> tuple[Groups, int]:
+    """Return the groups with the tuples put aside added, and how often two were joined."""
+    n_groups = max(1, len(grouped) // l)
+    groups = Groups(
+        np.full(n_groups, -1, dtype=np.int64),
+        np.full(len(grouped) + len(rest), -1, dtype=np.int64),
+        np.zeros(len(grouped) + len(rest), dtype=np.int32),
+        np.zeros(len(grouped) + len(rest), dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(n_groups, dtype=np.int64),
+        plain(rank, np.int64),
+        np.ones(n_groups, dtype=np.bool_),
+        np.zeros(n_groups, dtype=np.bool_),
+        np.zeros((n_groups, -(-len(arrays.column_of_value) // WORD)), dtype=np.uint64),
+    )
+    start_groups(arrays, groups, grouped, l)
+    which, first, count = np.unique(rest, return_index=True, return_counts=True)
+    joined, done = 0, 0
+    for place in np.argsort(first):
+        watch.check_deadline()
+        watch.tick("injector: placing tuples left over", 0.7 + 0.2 * done / len(rest))
+        if len(grouped):
+            joined += place_class(arrays, groups, int(which[place]), int(count[place]), l)
+        else:
+            add_to_group(arrays, groups, 0, int(which[place]), int(count[place]))
+        done += int(count[place])
+    return groups, joined
+
+
+def spell_out(groups: Groups) -> tuple[Ids, Ids]:
+    """Return the bucket and the class of each tuple in the groups that are there."""
+    owner = np.full(int(groups.used[0]), -1, dtype=np.int64)
+    slot = groups.first_slot.copy()
+    while (slot >= 0).any():
+        here = np.flatnonzero(slot >= 0)
+        owner[slot[here]] = here
+        slot[here] = groups.next_slot[slot[here]]
+    slots = np.flatnonzero(owner >= 0)
+    number = np.cumsum(groups.is_there) - 1
+    count = groups.slot_count[slots]
+    return (
+        np.repeat(number[owner[slots]], count).astype(np.int32),
+        np.repeat(groups.slot_class[slots], count),
+    )
