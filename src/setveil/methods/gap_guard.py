@@ -183,7 +183,8 @@ class _World:
         shared = SharedBucket.of(self.classes, self.members(bucket))
         breakers = [np.flatnonzero(self.meets(gap)[shared.members]).tolist() for gap in gaps]
         columns = [shared.column_of(gap.value) for gap in gaps]
-        times = [0] * len(shared.members)
+        # Counted value by value: whoever stood in for one has not had the other by that.
+        times = {column: [0] * len(shared.members) for column in columns}
         possible = np.zeros((len(shared.members), len(shared.values)), dtype=np.bool_)
         # Each in turn is the one who breaks a gap; whoever breaks one may have to break others too.
         for _ in range(ROUNDS * self.l + 2 * max(map(len, breakers))):
@@ -195,10 +196,10 @@ class _World:
                 free = [person for person in people if person not in has]
                 if not free:
                     break
-                least = min(times[person] for person in free)
-                fresh = [person for person in free if times[person] == least]
+                least = min(times[column][person] for person in free)
+                fresh = [person for person in free if times[column][person] == least]
                 person = fresh[self.random.randrange(len(fresh))]
-                times[person] += 1
+                times[column][person] += 1
                 has[person] = column
             else:
                 valid = shared.valid_where(has)
