@@ -367,7 +367,7 @@ def risk(
     if isinstance(target, BucketRelease | PairRelease):
         refuse_buckets(target)
     if isinstance(target, str | os.PathLike):
-        from .io.release_data import read_published
+        from .io.folder.published import read_published
         from .model.guarantees import guarantee_from_dict
 
         transactions, certificate = read_published(target)

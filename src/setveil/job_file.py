@@ -125,7 +125,7 @@ def job_text(
 
 
 def _document(file: Path) -> dict[str, Any]:
-    from .io.disk import shown, telling
+    from .io.folder.disk import shown, telling
 
     if file.exists() and not file.is_file():
         raise FileSystemError(
@@ -334,6 +334,6 @@ def _comment(line: str) -> str:
 
 
 def _fault(file: Path, what: str, remedy: str = "") -> Problem:
-    from .io.disk import shown
+    from .io.folder.disk import shown
 
     return Problem("job-file", what, remedy, shown(file))

@@ -104,8 +104,8 @@ def publish(
         Progress listener, cancel switch and clock.
     """
     from .audit import audit_folder
-    from .io.ownership import CERTIFICATE, HIERARCHY, REPORT
-    from .io.releases import Staging, check_destination, hierarchy_document, json_document
+    from .io.folder.ownership import CERTIFICATE, HIERARCHY, REPORT
+    from .io.folder.staging import Staging, check_destination, hierarchy_document, json_document
     from .release.documents import with_report
 
     watch = watch or Watch()
@@ -187,9 +187,9 @@ def report(
     from .audit import Verdict, audit_folder
     from .editions.sets import risk_before
     from .io.files import check_new_file, write_text_file
-    from .io.ownership import REPORT
-    from .io.release_data import read_certificate
-    from .io.releases import replace_private
+    from .io.folder.ownership import REPORT
+    from .io.folder.published import read_certificate
+    from .io.folder.staging import replace_private
     from .model.guarantees import KmAnonymity
     from .reopen import read_set_release
     from .report.private_page import Extras, private_report

@@ -28,10 +28,9 @@ from .arguments import checked
 from .editions import StrPath
 from .errors import HierarchyError, UsageError
 from .hierarchy.tree import DOMAINS, Hierarchy
-from .io.ownership import AUDIT, HIERARCHY, RECODING
-from .io.pair_files import holds_pair
-from .io.private_twin import PrivateTwin, read_twin
-from .io.release_data import read_published
+from .io.folder.ownership import AUDIT, HIERARCHY, RECODING, holds_pair
+from .io.folder.published import read_published
+from .io.folder.twin import PrivateTwin, read_twin
 from .model.costs import COST_NAMES, WEIGHTED
 from .model.guarantees import LARGEST, Guarantee, guarantee_from_dict
 from .model.transactions import Transactions, bind

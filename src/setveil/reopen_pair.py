@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from .editions import StrPath
 from .errors import DataError, HierarchyError, UsageError
 from .hierarchy.tree import Hierarchy
-from .io.ownership import AUDIT, HIERARCHY, RECODING
-from .io.private_twin import PrivateTwin, read_twin
+from .io.folder.ownership import AUDIT, HIERARCHY, RECODING
+from .io.folder.twin import PrivateTwin, read_twin
 from .model.guarantees import pair_guarantee_from_dict
 from .model.layout import Layout
 from .model.pattern_pair import PatternPair

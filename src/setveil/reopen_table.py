@@ -16,8 +16,8 @@ import numpy as np
 from .editions import StrPath
 from .errors import DataError, UsageError
 from .hierarchy.tree import Hierarchy
-from .io.bucket_twin import BucketTwin, read_bucket_twin
-from .io.ownership import AUDIT, BUCKETS
+from .io.folder.ownership import AUDIT, BUCKETS
+from .io.folder.twin import BucketTwin, read_bucket_twin
 from .model.guarantees import BucketGuarantee, bucket_guarantee_from_dict
 from .model.microdata import Microdata
 from .model.rules import Completeness, NegativeRule

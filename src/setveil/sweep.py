@@ -133,7 +133,7 @@ def sweep(
 
 def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     """Return a sweep from the JSON file that ``setveil sweep -o`` wrote."""
-    from .io.disk import telling
+    from .io.folder.disk import telling
 
     with telling(Path(path), "read"):
         content = Path(path).read_bytes()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from .errors import DataError
-from .io.ownership import AUDIT
+from .io.folder.ownership import AUDIT
 from .release.release import Seal
 
 _HEX = re.compile(r"[0-9a-f]{64}")

@@ -23,7 +23,7 @@ import pytest
 import setveil as sv
 from setveil.cli.main import run
 from setveil.errors import FileSystemError
-from setveil.io import disk, leftovers, releases
+from setveil.io.folder import disk, leftovers, staging
 
 ROWS = [["ale", "milk"], ["wine", "milk"], ["milk"], ["ale"], ["wine"]]
 TREE = {"ale": "alcohol", "wine": "alcohol", "alcohol": "ALL", "milk": "ALL", "ALL": None}
@@ -116,7 +116,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def belongs(target: Path) -> bool:
-    account = json.loads((releases.private_twin(target) / "audit.json").read_bytes())
+    account = json.loads((staging.private_twin(target) / "audit.json").read_bytes())
     digest = hashlib.sha256((target / "certificate.json").read_bytes()).hexdigest()
     return bool(account["certificate_sha256"] == digest)
 
@@ -166,7 +166,7 @@ def test_every_call_may_fail_on_a_fresh_place(
 def test_every_call_may_fail_on_a_replacement(
     release: sv.Release, old: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
 ) -> None:
-    before = (contents(old), contents(releases.private_twin(old)))
+    before = (contents(old), contents(staging.private_twin(old)))
     faults = Faults(monkeypatch, full, exchange=exchange)
     failed = 0
     for number in range(1, 400):
@@ -176,7 +176,7 @@ def test_every_call_may_fail_on_a_replacement(
         except FileSystemError:
             faults.disarm()
             failed += 1
-            assert (contents(old), contents(releases.private_twin(old))) == before
+            assert (contents(old), contents(staging.private_twin(old))) == before
             assert sorted(path.name for path in old.parent.iterdir()) == ["out", "out.private"]
             continue
         faults.disarm()
@@ -186,10 +186,10 @@ def test_every_call_may_fail_on_a_replacement(
         assert belongs(old)
         if faults.left > 0:
             break
-        for place in (old, releases.private_twin(old)):
+        for place in (old, staging.private_twin(old)):
             disk.remove_folder(place)
         sv.publish(release, old, format="baskets")
-        before = (contents(old), contents(releases.private_twin(old)))
+        before = (contents(old), contents(staging.private_twin(old)))
     else:
         raise AssertionError("the run never succeeded")
     assert failed > 25
@@ -228,14 +228,14 @@ def test_kill_at_every_call_of_a_fresh_run(release: sv.Release, tmp_path: Path, 
         killed = killed_at(number, lambda: sv.publish(release, target), tmp_path, exchange=exchange)
         if target.exists():
             assert sv.audit(target).holds
-        releases.check_destination(target, force=True)
+        staging.check_destination(target, force=True)
         names = {path.name for path in tmp_path.iterdir()}
         assert names in (set(), {"out", "out.private"}), names
         if names:
             assert belongs(target)
         if not killed:
             break
-        for place in (target, releases.private_twin(target)):
+        for place in (target, staging.private_twin(target)):
             disk.remove_folder(place)
     assert not killed
     assert number > 25
@@ -249,7 +249,7 @@ def test_kill_at_every_call_of_a_replacement(release: sv.Release, old: Path, exc
         )
         if exchange:
             assert old.exists(), "with exchange there is never a moment without a release"
-        releases.check_destination(old, force=True)
+        staging.check_destination(old, force=True)
         assert {path.name for path in old.parent.iterdir()} == {"out", "out.private"}
         assert sv.audit(old).holds
         assert belongs(old), number
@@ -361,7 +361,7 @@ def test_a_sweep_takes_only_what_is_ours_and_dead(release: sv.Release, old: Path
     before = {path.name for path in old.parent.iterdir()}
     notices = leftovers.sweep([old.parent, old.parent / "none", Path("a\0b")])
     assert len(notices) == 2 and all("remove it yourself" in notice for notice in notices)
-    with releases.Staging(old, force=True) as living:
+    with staging.Staging(old, force=True) as living:
         assert leftovers.sweep([old.parent]) == notices
         assert living.public.exists() and living.private.exists()
     assert {path.name for path in old.parent.iterdir()} == before
@@ -374,8 +374,8 @@ def test_a_run_that_lives_keeps_what_it_replaces(
     """Between its renames another verb starts beside it, and the second rename fails."""
     if not exchange:
         monkeypatch.setattr(disk, "_renameat2", Faults.not_here)
-    before = (contents(old), contents(releases.private_twin(old)))
-    real = releases.replace_folder
+    before = (contents(old), contents(staging.private_twin(old)))
+    real = staging.replace_folder
 
     def replace(source: Path, target: Path, aside: Path) -> bool:
         assert leftovers.sweep([old.parent]) == []
@@ -383,8 +383,8 @@ def test_a_run_that_lives_keeps_what_it_replaces(
             full()
         return real(source, target, aside)
 
-    monkeypatch.setattr(releases, "replace_folder", replace)
+    monkeypatch.setattr(staging, "replace_folder", replace)
     with pytest.raises((FileSystemError, OSError)):
         sv.publish(release, old, force=True)
-    assert (contents(old), contents(releases.private_twin(old))) == before
+    assert (contents(old), contents(staging.private_twin(old))) == before
     assert sorted(path.name for path in old.parent.iterdir()) == ["out", "out.private"]

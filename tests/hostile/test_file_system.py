@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from setveil.errors import FileSystemError, UsageError
-from setveil.io.releases import check_destination
+from setveil.io.folder.staging import check_destination
 from tests.integration.cli import Shell
 from tests.integration.conftest import shell as shell
 
@@ -138,21 +138,21 @@ def test_two_runs_for_one_output(shell: Shell) -> None:
     tree = api.Hierarchy.from_parents({"ale": "ALL", "ALL": None})
     data = api.Transactions.from_rows([["ale"], ["ale"]])
     release = api.anonymize(data, api.KmAnonymity(2, 1), hierarchy=tree)
-    from setveil.io import releases
+    from setveil.io.folder import staging
 
-    original = releases.Staging.commit
+    original = staging.Staging.commit
 
-    def late(self: releases.Staging, *told: object) -> list[str]:
-        releases.Staging.commit = original  # type: ignore[method-assign]
+    def late(self: staging.Staging, *told: object) -> list[str]:
+        staging.Staging.commit = original  # type: ignore[method-assign]
         publish(release, "both")
         return original(self, *told)  # type: ignore[arg-type]
 
-    releases.Staging.commit = late  # type: ignore[method-assign]
+    staging.Staging.commit = late  # type: ignore[method-assign]
     try:
         with pytest.raises(FileSystemError, match="exists"):
             publish(release, "both")
     finally:
-        releases.Staging.commit = original  # type: ignore[method-assign]
+        staging.Staging.commit = original  # type: ignore[method-assign]
     assert api.audit("both").holds
     assert shell.names() == ["baskets.csv", "both", "both.private", "products.csv"]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from setveil.cli.main import run
-from setveil.io import releases
-from setveil.io.signals import signals_deferred
+from setveil.io.folder import staging
+from setveil.io.folder.staging import signals_deferred
 from tests.hostile.test_file_system import refused
 from tests.integration.cli import BASKETS, PRODUCTS, Shell
 from tests.integration.conftest import shell as shell
@@ -64,7 +64,7 @@ def names(place: Path) -> list[str]:
 
 def is_complete(target: Path) -> bool:
     """Tell whether a release and the private twin that belongs to it are in place, and nothing else."""
-    account = json.loads((releases.private_twin(target) / "audit.json").read_bytes())
+    account = json.loads((staging.private_twin(target) / "audit.json").read_bytes())
     digest = hashlib.sha256((target / "certificate.json").read_bytes()).hexdigest()
     hidden = [name for name in names(target.parent) if name.startswith(".")]
     return bool(account["certificate_sha256"] == digest) and not hidden
@@ -144,7 +144,7 @@ def test_an_audit_that_cannot_answer_does_not_say_no(
 
 SIGNALLED = """
 import os, signal, sys
-from setveil.io import disk
+from setveil.io.folder import disk
 real, left = disk._renameat2, [{rename}]
 def renamed(*words):
     if {without}:
@@ -207,9 +207,9 @@ def test_a_second_signal_does_not_keep_the_old_twin(place: Path, removal: int) -
 def test_a_signal_before_the_commit_leaves_nothing(place: Path) -> None:
     script = (
         "import os, signal, sys\n"
-        "from setveil.io import releases\n"
+        "from setveil.io.folder import staging\n"
         "def hung(*_, **__): os.kill(os.getpid(), signal.SIGHUP)\n"
-        "releases.Staging.write_private = hung\n"
+        "staging.Staging.write_private = hung\n"
         "from setveil.cli.main import main\nmain(sys.argv[1:])\n"
     )
     before = names(place)
@@ -234,16 +234,16 @@ def test_an_interrupt_after_publishing(shell: Shell, monkeypatch: pytest.MonkeyP
 
 def test_a_twin_that_stays_away_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the second rename nor undoing the first one works: the release is there, and is told."""
-    real = releases.rename_new
+    real = staging.rename_new
     done: list[Path] = []
 
     def only_once(source: Path, target: Path) -> None:
         if done:
-            raise releases.FileSystemError("cannot create.", file=str(target))
+            raise staging.FileSystemError("cannot create.", file=str(target))
         done.append(target)
         real(source, target)
 
-    monkeypatch.setattr(releases, "rename_new", only_once)
+    monkeypatch.setattr(staging, "rename_new", only_once)
     ran = shell.anonymize()
     assert ran.code == 5
     assert ran.err.endswith("The release is in place at out.\n")
@@ -341,13 +341,13 @@ def test_force_replaces_what_is_ours(shell: Shell) -> None:
 
 def test_a_folder_that_changed_owner_meanwhile(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shell.anonymize().code == 0
-    real = releases.Staging.write_private
+    real = staging.Staging.write_private
 
-    def meddling(self: releases.Staging, *words: object) -> None:
+    def meddling(self: staging.Staging, *words: object) -> None:
         Path("out/thesis.tex").write_text("years of work")
         real(self, *words)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(releases.Staging, "write_private", meddling)
+    monkeypatch.setattr(staging.Staging, "write_private", meddling)
     ran = shell.anonymize("--force")
     assert ran.code == 5
     assert "error[not-a-release]" in ran.err

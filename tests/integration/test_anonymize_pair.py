@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from setveil.io.ownership import is_private_twin, is_release
+from setveil.io.folder.ownership import is_private_twin, is_release
 from setveil.measure import pair_scores
 
 from .cli import Ran, Shell

@@ -10,7 +10,7 @@ import pytest
 
 import setveil as sv
 from setveil.errors import FileSystemError
-from setveil.io import releases
+from setveil.io.folder import staging
 from setveil.publish import report
 from tests.integration.cli import Shell
 from tests.integration.conftest import shell as shell
@@ -113,14 +113,14 @@ def test_a_fault_leaves_the_old_page(made: Shell) -> None:
 def test_what_a_killed_run_left_is_cleaned_up(made: Shell) -> None:
     """The hidden folder of a report has the name that a later run looks for."""
     seen: list[str] = []
-    real = releases.write_file
+    real = staging.write_file
 
     def note(path: Path, *rest: object, **more: object) -> None:
         seen.append(path.parent.name)
         real(path, *rest, **more)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(releases, "write_file", note)
+        patch.setattr(staging, "write_file", note)
         report("out", sv.read_transactions("baskets.csv"))
     Path(seen[0]).mkdir()
     Path(seen[0], "report.html").write_text("half")

@@ -386,7 +386,7 @@ def test_an_interrupt_leaves_nothing(shell: Shell, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("form", ["buckets", "joined"])
 @pytest.mark.parametrize("method", ["anatomy", "injector"])
 def test_folders_are_known_as_ours(shell: Shell, tmp_path: Path, method: str, form: str) -> None:
-    from setveil.io.ownership import is_private_twin, is_release
+    from setveil.io.folder.ownership import is_private_twin, is_release
 
     assert bucketed(shell, "--method", method, "--l", "2", "--format", form).code == 0
     out, twin = tmp_path / "out", tmp_path / "out.private"

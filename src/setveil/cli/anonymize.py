@@ -175,7 +175,7 @@ def planned(data: str, given: Mapping[str, Any]) -> Plan:
 def read_and_bind(plan: Plan) -> Prepared:
     """Check the destination, read everything, and bind it; nothing is computed yet."""
     from ..editions.sets import check_format
-    from ..io.releases import check_destination
+    from ..io.folder.staging import check_destination
 
     given = plan.given
     if given["output"] is not None:
@@ -252,7 +252,7 @@ def told(release: Release, publication: Publication) -> tuple[str, ...]:
 
 def files(publication: Publication) -> list[str]:
     """Return the names of the files of a release."""
-    from ..io.ownership import CERTIFICATE, HIERARCHY, REPORT
+    from ..io.folder.ownership import CERTIFICATE, HIERARCHY, REPORT
     from ..io.write import data_file_name
 
     return [data_file_name(publication.layout), HIERARCHY, CERTIFICATE, REPORT]

@@ -123,7 +123,7 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
     if given["output"] is None:
         raise UsageError("no output is named.", "Give -o FOLDER.")
     from ..editions.pairs import check_pair_format
-    from ..io.releases import check_destination
+    from ..io.folder.staging import check_destination
     from ..pair_job import check_threads
     from ..publish import check_environment
 
@@ -235,7 +235,7 @@ def _hierarchies(
 
 
 def _files(publication: Publication) -> list[str]:
-    from ..io.pair_files import pair_file_names
+    from ..io.write import pair_file_names
 
     names = pair_file_names(publication.layout)
     return [*names, "hierarchy.csv", "certificate.json", "report.html"]

@@ -149,7 +149,7 @@ def _check_output(given: Mapping[str, Any], inputs: Sequence[str]) -> None:
 
         check_new_file(given["output"], force=given["force"], inputs=list(inputs))
         return
-    from ..io.releases import check_destination
+    from ..io.folder.staging import check_destination
 
     screen.notices(check_destination(given["output"], force=given["force"], inputs=list(inputs)))
 

@@ -75,7 +75,7 @@ def apply(
     trees = hierarchy_files(given["hierarchy"] or [], given)
     refuse_stdin_twice(new_data, [*trees, *([given["original"]] if given["original"] else [])], given)
     from ..editions.sets import check_format
-    from ..io.releases import check_destination
+    from ..io.folder.staging import check_destination
     from ..publish import check_environment, publish
 
     check_environment()

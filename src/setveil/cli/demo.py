@@ -30,13 +30,13 @@ def demo(
     as_json: bool = typer.Option(False, "--json", help="Print the result as JSON."),
 ) -> None:
     """Anonymize embedded groceries, publish them, audit the written files and show the result."""
-    from ..io.releases import check_destination
+    from ..io.folder.staging import check_destination
 
     check_destination(output, force=force)
     with screen.progress() as listener:
         from ..api import anonymize, audit
         from ..io.demo import groceries
-        from ..io.ownership import REPORT
+        from ..io.folder.ownership import REPORT
         from ..model.guarantees import KmAnonymity
         from ..model.layout import Layout
         from ..progress import Watch

@@ -71,6 +71,6 @@ def _solver() -> str:
 
 
 def _exchange() -> str:
-    from ..io.disk import can_exchange
+    from ..io.folder.disk import can_exchange
 
     return "yes" if can_exchange() else "no: replacing a release takes two steps here"

@@ -178,7 +178,7 @@ def _sweep(arguments: Sequence[str]) -> None:
     """Deal with what stopped runs have left here and beside what is named; say what was done."""
     if not arguments or not _NO_WORK.isdisjoint(arguments):
         return
-    from ..io.leftovers import sweep
+    from ..io.folder.leftovers import sweep
 
     named = (Path(word.rpartition("=")[2]).parent for word in arguments)
     screen.notices(sweep([Path(), *named]))

@@ -128,8 +128,7 @@ def measure(
 
     The figures are private: they are about the original records, not about the release alone.
     """
-    from ..io.bucket_twin import holds_buckets
-    from ..io.pair_files import holds_pair
+    from ..io.folder.ownership import holds_buckets, holds_pair
 
     if holds_buckets(release):
         measure_table(release, given, [flag for group in FLAGS for flag in group])

@@ -33,7 +33,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
 
 def refuse_pair(path: str, verb: str) -> None:
     """Raise `UsageError` where a verb about one data set is handed the folder of two."""
-    from ..io.pair_files import holds_pair
+    from ..io.folder.ownership import holds_pair
 
     if holds_pair(path):
         what, remedy = REASONS[verb]

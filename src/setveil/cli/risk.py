@@ -91,7 +91,7 @@ def risk(
     Of a table in buckets (anonymize --quasi): how many records have too few possible values for whoever
     knows the rules, and how many values are guessed by learning from all buckets.
     """
-    from ..io.bucket_twin import holds_buckets
+    from ..io.folder.ownership import holds_buckets
 
     if holds_buckets(target):
         risk_of_table(target, given, [flag for group in FLAGS for flag in group])
@@ -190,7 +190,7 @@ def _target(target: str, given: dict[str, Any]) -> tuple[Transactions, Guarantee
         if given["k"] is None:
             _k_of(None)
         return read_data(target, given), None
-    from ..io.release_data import read_published
+    from ..io.folder.published import read_published
     from ..model.guarantees import guarantee_from_dict
 
     published, certificate = read_published(target)

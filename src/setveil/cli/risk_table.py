@@ -42,7 +42,7 @@ def risk_of_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
         The flags of `risk`; those that do not fit a table in buckets are refused.
     """
     refuse_unfit(given, flags, _FITTING)
-    from ..io.leftovers import private_twin
+    from ..io.folder.leftovers import private_twin
     from ..progress import Watch
     from ..reopen_table import read_bucket_release, read_public_buckets
     from ..risk.background import attack_by_rules

@@ -149,8 +149,8 @@ def _planned(job: FileJob, given: dict[str, Any]) -> Plan:
     plan = planned(str(job.values["data"]), flags)
     from pathlib import Path
 
-    from ..io.disk import telling
-    from ..io.releases import check_destination
+    from ..io.folder.disk import telling
+    from ..io.folder.staging import check_destination
     from ..job import Job
 
     settings = plan.settings

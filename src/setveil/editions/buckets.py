@@ -59,7 +59,7 @@ class BucketsEdition:
 
     def data_files(self) -> Mapping[str, Writer]:
         """Return what writes the two tables, or the one."""
-        from ..io.bucket_files import write_rows
+        from ..io.csv_text import write_rows
 
         tables, sensitive = self.release.tables, self.release.data.sensitive
 
@@ -86,7 +86,7 @@ class BucketsEdition:
 
     def more_files(self) -> Mapping[str, bytes]:
         """Return the rules that the promise reckons with."""
-        from ..io.ownership import RULES
+        from ..io.folder.ownership import RULES
         from ..io.rules import rule_lines
 
         if not isinstance(self.release.guarantee, MatchingDiversity):
@@ -116,8 +116,8 @@ class BucketsEdition:
 
     def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
         """Return the account of the run, and whose value is whose."""
-        from ..io.ownership import AUDIT, BUCKETS
-        from ..io.releases import json_document
+        from ..io.folder.ownership import AUDIT, BUCKETS
+        from ..io.folder.staging import json_document
         from ..release.bucket_documents import private_account, private_buckets
 
         account = private_account(

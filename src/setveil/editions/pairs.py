@@ -47,8 +47,7 @@ class PairsEdition:
 
     def data_files(self) -> Mapping[str, Writer]:
         """Return what writes each of the two data files."""
-        from ..io.pair_files import pair_file_names
-        from ..io.write import write_data
+        from ..io.write import pair_file_names, write_data
 
         names, sides = pair_file_names(self.layout), self.release.published.sides
         return {
@@ -92,8 +91,8 @@ class PairsEdition:
 
     def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
         """Return the account of the run, the original values, and the whole hierarchy."""
-        from ..io.ownership import AUDIT, HIERARCHY, RECODING
-        from ..io.releases import hierarchy_document, json_document
+        from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING
+        from ..io.folder.staging import hierarchy_document, json_document
         from ..release.pair_documents import private_account, private_paths, private_recoding
 
         account = private_account(

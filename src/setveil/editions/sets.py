@@ -66,7 +66,7 @@ class SetsEdition:
         self, file_hashes: Mapping[str, str], source_date_epoch: str | None
     ) -> dict[str, Any]:
         """Return the certificate, which does not name the report yet."""
-        from ..io.ownership import HIERARCHY
+        from ..io.folder.ownership import HIERARCHY
         from ..release.documents import certificate
 
         (data_file,) = self.data_files()
@@ -94,8 +94,8 @@ class SetsEdition:
 
     def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
         """Return the account of the run, the recoding, and the whole hierarchy."""
-        from ..io.ownership import AUDIT, HIERARCHY, RECODING
-        from ..io.releases import hierarchy_document, json_document
+        from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING
+        from ..io.folder.staging import hierarchy_document, json_document
         from ..release.documents import private_audit, private_paths, private_recoding
 
         account = private_audit(
@@ -175,7 +175,7 @@ def publishing_layout(
     the data file that was to come into the folder `path`.
     """
     from ..io.csv_text import check_delimiter
-    from ..io.disk import shown
+    from ..io.folder.disk import shown
     from ..io.write import CSV_FORMATS, cannot_hold, data_file_name, formulas_in
 
     own = release.layout or Layout("jsonl")

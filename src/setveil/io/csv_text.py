@@ -9,7 +9,10 @@ the text byte by byte and says what is wrong in which line.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import BinaryIO
 
 import numpy as np
 
@@ -18,6 +21,7 @@ from .text import shorten
 from .tokens import Codes, Places, number_pieces
 
 MAX_FIELD_CHARACTERS = 131_072
+LINES_PER_BLOCK = 16_384
 _LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
 
 
@@ -191,3 +195,40 @@ def _explain(data: bytes, delimiter: str, name: str) -> None:
 
     parse_carefully(data, delimiter=delimiter, name=name)
     raise AssertionError("the two CSV parsers disagree")
+
+
+def quoted(label: str, delimiter: str) -> str:
+    """Return a label as a CSV cell, quoted only where it must be."""
+    plain = label and label == label.strip(" \t") and not any(sign in label for sign in '"\r\n')
+    return label if plain and delimiter not in label else '"' + label.replace('"', '""') + '"'
+
+
+def write_rows(
+    file: BinaryIO, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ","
+) -> None:
+    """Write a CSV file with a header, block by block.
+
+    Parameters
+    ----------
+    file
+        Where to write.
+    header, rows
+        The names, and the cells.
+    delimiter
+        What stands between cells.
+    """
+    cell_of_text: dict[str, str] = {}
+
+    def line(cells: Sequence[str]) -> str:
+        spelled = []
+        for text in cells:
+            cell = cell_of_text.get(text)
+            if cell is None:
+                cell = cell_of_text[text] = quoted(text, delimiter)
+            spelled.append(cell)
+        return delimiter.join(spelled) + "\n"
+
+    file.write(line(header).encode())
+    left = iter(rows)
+    while block := list(islice(left, LINES_PER_BLOCK)):
+        file.write("".join(map(line, block)).encode())

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import FileSystemError, UsageError
-from .disk import rename_new, shown, telling, write_file
-from .ownership import refuse_inside
+from .folder.disk import rename_new, shown, telling, write_file
+from .folder.ownership import refuse_inside
 
 StrPath = str | os.PathLike[str]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .hierarchy_csv import quoted
+from .csv_text import quoted
 
 HEADER = "support,share,items,itemset"
 

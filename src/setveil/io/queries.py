@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import DataError, Problem
-from .csv_text import split_fields
+from .csv_text import quoted, split_fields
 from .files import write_text_file
-from .hierarchy_csv import quoted
 from .source import read_source
 from .text import MAX_PROBLEMS, plain_text
 

@@ -34,9 +34,8 @@ from ..model.microdata import Microdata
 from ..model.rules import NegativeRule, tuples_meeting
 from ..model.vocabulary import label_fault
 from .columns import check_names
-from .csv_text import Fields, ragged_problems, split_fields
+from .csv_text import Fields, quoted, ragged_problems, split_fields
 from .files import write_text_file
-from .hierarchy_csv import quoted
 from .sniff import guess_table_delimiter
 from .source import MAX_BYTES, read_source
 from .text import MAX_PROBLEMS, plain_text, shorten

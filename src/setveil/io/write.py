@@ -45,6 +45,16 @@ def data_file_name(layout: Layout) -> str:
     return f"data{_SUFFIX.get(layout.format, '.csv')}{'.gz' if packed else ''}"
 
 
+def pair_file_names(layout: Layout) -> tuple[str, str]:
+    """Return the names of the two data files.
+
+    >>> pair_file_names(Layout("baskets", gzip=True)), pair_file_names(Layout("fimi"))
+    (('data-1.csv.gz', 'data-2.csv.gz'), ('data-1.dat', 'data-2.dat'))
+    """
+    name, ending = data_file_name(layout).split(".", 1)
+    return f"{name}-1.{ending}", f"{name}-2.{ending}"
+
+
 def cannot_hold(transactions: Transactions, layout: Layout) -> str | None:
     """Return why the format cannot hold these rows unchanged, or None if it can.
 

@@ -15,7 +15,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..io.hierarchy_csv import quoted
+from ..io.csv_text import quoted
 from .itemsets import Itemsets
 
 SHOWN = 20

@@ -13,7 +13,7 @@ import pytest
 import setveil as sv
 from setveil.audit import audit_folder
 from setveil.errors import DataError
-from setveil.io.releases import json_document
+from setveil.io.folder.staging import json_document
 from setveil.model.microdata import Microdata
 
 Plain = dict[str, Any]

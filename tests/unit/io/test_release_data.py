@@ -10,7 +10,7 @@ import pytest
 
 import setveil as sv
 from setveil.errors import DataError, FileSystemError
-from setveil.io.release_data import read_published
+from setveil.io.folder.published import read_published
 from setveil.model.layout import FORMATS
 from setveil.model.transactions import Transactions
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..errors import FileSystemError
+from ...errors import FileSystemError
 from .disk import remove_folder, rename_new, replace_folder, shown, telling
 from .ownership import AUDIT, CERTIFICATE, is_replaceable, is_working_folder
 

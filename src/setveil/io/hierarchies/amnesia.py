@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..errors import HierarchyError
-from ..hierarchy.edges import EdgeCollector
-from ..hierarchy.tree import Hierarchy
+from ...errors import HierarchyError
+from ...hierarchy.edges import EdgeCollector
+from ...hierarchy.tree import Hierarchy
 
 _HEAD_WORDS = ("distinct", "range", "name", "type", "height")
 _BLANK = re.compile(r"\s")

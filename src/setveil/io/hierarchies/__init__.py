@@ -21,17 +21,17 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import BinaryIO
 
-from ..arguments import checked
-from ..errors import UsageError
-from ..hierarchy.doctor import mend, to_hierarchy
-from ..hierarchy.edges import EdgeCollector, HierarchyFile
-from ..hierarchy.tree import Hierarchy
-from .files import write_text_file
-from .hierarchy_amnesia import amnesia_lines, looks_like_amnesia, read_amnesia
-from .hierarchy_csv import parent_lines, path_lines, read_table
-from .hierarchy_json import json_lines, looks_like_json, read_json
-from .source import read_source
-from .text import plain_text
+from ...arguments import checked
+from ...errors import UsageError
+from ...hierarchy.doctor import mend, to_hierarchy
+from ...hierarchy.edges import EdgeCollector, HierarchyFile
+from ...hierarchy.tree import Hierarchy
+from ..files import write_text_file
+from ..source import read_source
+from ..text import plain_text
+from .amnesia import amnesia_lines, looks_like_amnesia, read_amnesia
+from .nested import json_lines, looks_like_json, read_json
+from .paths import parent_lines, path_lines, read_table
 
 FORMATS = ("paths", "parents", "json", "amnesia")
 

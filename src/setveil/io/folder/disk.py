@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import FileSystemError
+from ...errors import FileSystemError
 
 NO_REPLACE, EXCHANGE = 1, 2
 _HERE = -100  # AT_FDCWD

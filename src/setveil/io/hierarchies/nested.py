@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NoReturn
 
-from ..errors import HierarchyError, ResourceLimit
-from ..hierarchy.edges import MAX_NODES, EdgeCollector
-from ..hierarchy.tree import Hierarchy
+from ...errors import HierarchyError, ResourceLimit
+from ...hierarchy.edges import MAX_NODES, EdgeCollector
+from ...hierarchy.tree import Hierarchy
 
 MAX_DEPTH = 50_000
 _SPACE = re.compile(r"[ \t\n\r]*")

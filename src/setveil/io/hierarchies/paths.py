@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from ..errors import DataError, HierarchyError, Problem, ResourceLimit
-from ..hierarchy.edges import EdgeCollector, HierarchyFile
-from ..hierarchy.tree import Hierarchy
+from ...errors import DataError, HierarchyError, Problem, ResourceLimit
+from ...hierarchy.edges import EdgeCollector, HierarchyFile
+from ...hierarchy.tree import Hierarchy
+from ..csv_text import quoted
 
 DELIMITERS = (";", "\t", "|", ",")
 MOST_RAGGED, SHOWN_RAGGED = 10, 5
@@ -210,12 +211,6 @@ def _is_header(names: list[str], text: str, delimiter: str, file: str | None) ->
     known = set(names)
     rows = islice(_csv_rows(text, delimiter, file), 1, None)
     return all(known.isdisjoint(cells) for _, cells in rows)
-
-
-def quoted(label: str, delimiter: str) -> str:
-    """Return a label as a CSV cell, quoted only where it must be."""
-    plain = label and label == label.strip(" \t") and not any(sign in label for sign in '"\r\n')
-    return label if plain and delimiter not in label else '"' + label.replace('"', '""') + '"'
 
 
 def path_lines(hierarchy: Hierarchy, delimiter: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from ..errors import UsageError
+from ...errors import UsageError
 
 CERTIFICATE, HIERARCHY, REPORT, AUDIT, RECODING = (
     "certificate.json",
@@ -78,6 +78,16 @@ def told_recoding(folder: str | os.PathLike[str]) -> str | None:
     except (OSError, ValueError):  # no folder, or no name of one
         return None
     return told if isinstance(told, str) else None
+
+
+def holds_buckets(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a folder says of itself that it is a table in buckets; False for anything else."""
+    return told_recoding(path) == "buckets"
+
+
+def holds_pair(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a folder says of itself that it holds two data sets; False for anything else."""
+    return told_recoding(path) == "pair"
 
 
 def is_private_twin(folder: Path) -> bool:

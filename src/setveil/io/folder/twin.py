@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, FileSystemError, ResourceLimit
+from ...errors import DataError, FileSystemError, ResourceLimit
 from .disk import shown, telling
 from .leftovers import private_twin
-from .ownership import AUDIT, CERTIFICATE, HIERARCHY, RECODING
+from .ownership import AUDIT, BUCKETS, CERTIFICATE, HIERARCHY, RECODING
 
 LARGEST = 2 << 30
 REMEDY = "Take the release and its private folder from a backup, or anonymize again."
@@ -45,6 +45,13 @@ class PrivateTwin(Twin):
     paths: list[tuple[str, ...]]
 
 
+@dataclass(frozen=True)
+class BucketTwin(Twin):
+    """What the private files of a table in buckets say."""
+
+    buckets: dict[str, Any]
+
+
 def read_twin(path: str | os.PathLike[str]) -> PrivateTwin:
     """Return what the private twin of the release at `path` says.
 
@@ -62,6 +69,25 @@ def read_twin(path: str | os.PathLike[str]) -> PrivateTwin:
     """
     folder, audit = read_account(path)
     return PrivateTwin(folder, audit, read_object(folder / RECODING), _read_paths(folder / HIERARCHY))
+
+
+def read_bucket_twin(path: str | os.PathLike[str]) -> BucketTwin:
+    """Return what the private twin of the table in buckets at `path` says.
+
+    Parameters
+    ----------
+    path
+        The public folder of the release; its twin is ``<path>.private`` beside it.
+
+    Raises
+    ------
+    FileSystemError
+        If there is no twin, or a file of it cannot be read.
+    DataError
+        If a file is damaged, or the twin belongs to another release.
+    """
+    folder, audit = read_account(path)
+    return BucketTwin(folder, audit, read_object(folder / BUCKETS))
 
 
 def read_account(path: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:

@@ -11,29 +11,27 @@ run leaves behind is found unlocked, and dealt with, by the next one: see `lefto
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import BinaryIO
 
-from ..errors import FileSystemError, UsageError
-from .disk import (
-    rename_exchanged,
-    rename_new,
-    replace_folder,
-    shown,
-    sync_folder,
-    telling,
-    write_file,
-)
-from .hierarchy_csv import quoted
+from ...errors import FileSystemError, UsageError
+from ..csv_text import quoted
+from .disk import rename_exchanged, rename_new, replace_folder, shown, sync_folder, telling, write_file
 from .leftovers import HIDDEN, OLD, locked, private_twin, recover, removed
 from .ownership import is_replaceable, refuse_inside
-from .signals import signals_deferred
+
+ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 def check_destination(
@@ -315,6 +313,43 @@ class Staging:
             rename_new(aside, target)
 
         return put_back
+
+
+@contextlib.contextmanager
+def signals_deferred() -> Iterator[None]:
+    """Run the block to its end; a signal that came meanwhile is delivered after it.
+
+    A mask of the thread would not do: the system hands a signal to any thread that takes it, and Python
+    then raises in the main one. So the handlers are exchanged for one that only remembers. Only the
+    main thread may change handlers, and only there a signal raises. A signal that is ignored stays so,
+    and a handler that is not Python's is left alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        del frame
+        came.append(number)
+
+    before = {
+        number: handler
+        for number in ENDING
+        if (handler := signal.getsignal(number)) not in (None, signal.SIG_IGN)
+    }
+    exchanged: list[int] = []
+    try:
+        for number in before:
+            # Noted first: a signal that still raises here must find its handler put back.
+            exchanged.append(number)
+            signal.signal(number, remember)
+        yield
+    finally:
+        for number in exchanged:
+            signal.signal(number, before[number])
+        for number in dict.fromkeys(came):
+            signal.raise_signal(number)
 
 
 def _allowed_by_umask() -> int:

@@ -15,16 +15,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, FileSystemError, UsageError
-from ..model.guarantees import guarantee_from_dict
-from ..model.layout import FORMATS, Layout
-from ..model.transactions import Transactions
+from ...errors import DataError, FileSystemError, UsageError
+from ...model.guarantees import guarantee_from_dict
+from ...model.layout import FORMATS, Layout
+from ...model.transactions import Transactions
+from ..records import read_records
+from ..source import read_source
+from ..transactions import read_transactions
+from ..write import data_file_name
 from .disk import shown, telling
 from .ownership import CERTIFICATE
-from .records import read_records
-from .source import read_source
-from .transactions import read_transactions
-from .write import data_file_name
 
 _LARGEST_CERTIFICATE = 64 << 20
 _BUCKET_MODELS = frozenset({"l", "matching"})
