@@ -24,12 +24,11 @@ from setveil.errors import (
     UsageError,
 )
 from setveil.hierarchy.tree import Hierarchy
-from setveil.io import parquet_child
 from setveil.io import source as source_module
 from setveil.io import text as text_module
+from setveil.io.formats import cannot_hold, parquet_child
 from setveil.io.records import read_records
 from setveil.io.transactions import read_transactions
-from setveil.io.write import cannot_hold
 from setveil.model.layout import Layout
 from setveil.model.transactions import Transactions, bind
 
@@ -256,7 +255,7 @@ def test_47_footers_that_announce_too_much(capsys: pytest.CaptureFixture[str]) -
 
 def test_47_memory_of_the_child_is_limited() -> None:
     program = (
-        "from setveil.io.parquet_child import limit_memory\n"
+        "from setveil.io.formats.parquet_child import limit_memory\n"
         "limit_memory(1 << 30)\n"
         "try:\n    bytearray(2 << 30)\nexcept MemoryError:\n    raise SystemExit(7)\n"
     )

@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from setveil.errors import DataError, Problem
-from setveil.io.csv_explain import parse_carefully
-from setveil.io.csv_text import split_fields
+from setveil.io.csv_text import parse_carefully, split_fields
+from setveil.io.formats import cannot_hold, data_file_name, write_data
+from setveil.io.formats.base import Reading
+from setveil.io.formats.jsonl import read_plain
 from setveil.io.frames import from_frame, to_arrow
-from setveil.io.jsonl import read_plain_jsonl
 from setveil.io.records import read_records
 from setveil.io.source import Source
 from setveil.io.spelling import cleaned
 from setveil.io.transactions import read_transactions
-from setveil.io.write import cannot_hold, data_file_name, write_data
 from setveil.model.layout import Layout, LayoutColumn
 from setveil.model.transactions import Transactions
 
@@ -204,7 +204,7 @@ json_lines = st.lists(
 def test_fast_json_takes_only_json(lines: list[str], last: str) -> None:
     """Whatever the array path accepts, the JSON parser reads the same way."""
     source = Source("f.jsonl", ("\n".join(lines) + last).encode())
-    plain = read_plain_jsonl(source.data, source)
+    plain = read_plain(Reading(source.data, source))
     if plain is None:
         return
     exact = [json.loads(line) for line in ("\n".join(lines)).split("\n")[: plain.n_rows]]

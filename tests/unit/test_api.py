@@ -14,7 +14,8 @@ import pytest
 
 import setveil as sv
 from setveil.errors import DataError, FileSystemError, HierarchyError, InternalError, UsageError
-from setveil.model.layout import FORMATS, LayoutColumn
+from setveil.io.formats import FORMATS
+from setveil.model.layout import LayoutColumn
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.registry import METHODS, method
@@ -304,12 +305,12 @@ def test_nothing_is_published_that_the_audit_refuses(
     with pytest.raises(InternalError, match="a bug in setveil"):
         sv.publish(wrong, tmp_path / "out")
     # The bytes are judged, not the memory: a writer that loses a line is caught.
-    from setveil.io import write
+    from setveil.io import formats
 
     def spoiled(transactions: sv.Transactions, layout: sv.Layout, file: object) -> None:
         file.write(b'["alcohol"]\n' * len(transactions))  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(write, "write_data", spoiled)
+    monkeypatch.setattr(formats, "write_data", spoiled)
     with pytest.raises(InternalError):
         sv.publish(release, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -253,7 +253,7 @@ def told(release: Release, publication: Publication) -> tuple[str, ...]:
 def files(publication: Publication) -> list[str]:
     """Return the names of the files of a release."""
     from ..io.folder.ownership import CERTIFICATE, HIERARCHY, REPORT
-    from ..io.write import data_file_name
+    from ..io.formats import data_file_name
 
     return [data_file_name(publication.layout), HIERARCHY, CERTIFICATE, REPORT]
 

@@ -235,7 +235,7 @@ def _hierarchies(
 
 
 def _files(publication: Publication) -> list[str]:
-    from ..io.write import pair_file_names
+    from ..io.formats import pair_file_names
 
     names = pair_file_names(publication.layout)
     return [*names, "hierarchy.csv", "certificate.json", "report.html"]

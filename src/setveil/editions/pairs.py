@@ -10,7 +10,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, UsageError
-from ..model.layout import FORMATS, Layout, LayoutColumn
+from ..io.formats import FORMATS
+from ..model.layout import Layout, LayoutColumn
 from ..progress import Watch
 from ..registry import method
 from ..release.pair_release import PairRelease
@@ -47,7 +48,7 @@ class PairsEdition:
 
     def data_files(self) -> Mapping[str, Writer]:
         """Return what writes each of the two data files."""
-        from ..io.write import pair_file_names, write_data
+        from ..io.formats import pair_file_names, write_data
 
         names, sides = pair_file_names(self.layout), self.release.published.sides
         return {
@@ -232,7 +233,7 @@ def _layout(
 ) -> tuple[Layout, tuple[str, ...]]:
     """Return how both data files are written, and a notice where they came otherwise."""
     from ..io.csv_text import check_delimiter
-    from ..io.write import CSV_FORMATS, cannot_hold, formulas_in
+    from ..io.formats import cannot_hold, formulas_in
 
     pair = release.pair
     check_pair_format(format, table=pair.is_table)
@@ -242,7 +243,7 @@ def _layout(
         own = pair.layout or Layout("jsonl")
         own = own if own.format != "table" else Layout("jsonl")
     layout = own if format in (None, own.format) else Layout(format or own.format)
-    if layout.format in CSV_FORMATS:
+    if FORMATS[layout.format].is_csv:
         check_delimiter(layout.delimiter)
     for side in release.published.sides:
         reason = cannot_hold(side, layout)

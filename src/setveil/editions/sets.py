@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, UsageError
-from ..model.layout import FORMATS, Layout
+from ..io.formats import FORMATS
+from ..model.layout import Layout
 from ..progress import Watch
 from ..release.release import Release
 from . import Confirmed, StrPath, Wish, Writer, refuse_labels, seconds_of, told_of_formulas
@@ -43,7 +44,7 @@ class SetsEdition:
 
     def data_files(self) -> Mapping[str, Writer]:
         """Return what writes the data file."""
-        from ..io.write import data_file_name, write_data
+        from ..io.formats import data_file_name, write_data
 
         write = partial(write_data, self.release.published, self.layout)
         return {data_file_name(self.layout): write}
@@ -176,13 +177,13 @@ def publishing_layout(
     """
     from ..io.csv_text import check_delimiter
     from ..io.folder.disk import shown
-    from ..io.write import CSV_FORMATS, cannot_hold, data_file_name, formulas_in
+    from ..io.formats import cannot_hold, data_file_name, formulas_in
 
     own = release.layout or Layout("jsonl")
     check_format(format, own)
     table = own.format == "table"
     layout = own if format in (None, own.format) else Layout(format or own.format)
-    if layout.format in CSV_FORMATS:
+    if FORMATS[layout.format].is_csv:
         check_delimiter(layout.delimiter)
     fallback = Layout("jsonl", gzip=layout.gzip)
     file = None if path is None else shown(Path(path) / data_file_name(layout))

@@ -16,14 +16,13 @@ import pyarrow.compute as pc
 from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
-from .arrays import arrow_integers, arrow_texts, numpy_integers
-from .columns import Column, Columns, check_names, merged_by_id
+from .arrays import Codes, Places, arrow_integers, arrow_texts, numpy_integers
+from .columns import Column, Columns, check_names, merged_by_id, told_of_unused
 from .draft import Draft, refuse_unused_policy
-from .long import read_long
-from .onehot import read_onehot
+from .formats.long import draft_of_long
+from .formats.onehot import draft_of_onehot
 from .sniff import ID_NAMES, ITEM_NAMES
 from .text import MAX_PROBLEMS, shorten
-from .tokens import Codes, Places
 
 _INDEX_PREFIX = "__index_level_"
 
@@ -67,13 +66,9 @@ def list_column(array: pa.ChunkedArray, name: str, file: str | None) -> ListColu
     flat = _texts(pc.list_flatten(whole), name, file).dictionary_encode()
     codes = numpy_integers(flat.indices).astype(np.int32)
     if (codes < 0).any():
-        raise DataError(
-            [
-                Problem("null-item", f"a null inside a list of column {shorten(name)}.",
-                        "Remove it.", file, row + 1)
-                for row in np.unique(rows[codes < 0])[:MAX_PROBLEMS].tolist()
-            ]
-        )  # fmt: skip
+        what = f"a null inside a list of column {shorten(name)}."
+        bad = np.unique(rows[codes < 0])[:MAX_PROBLEMS].tolist()
+        raise DataError([Problem("null-item", what, "Remove it.", file, row + 1) for row in bad])
     null_rows = np.flatnonzero(numpy_integers(pc.is_null(whole).cast(pa.int8())))
     return ListColumn(flat.dictionary.to_pylist(), rows, codes, null_rows)
 
@@ -119,7 +114,7 @@ def draft_of_table(
         id_column, item_column = names
     if item_column is not None:
         used = [name for name in names if name in (id_column, item_column, count_column)]
-        draft = read_long(
+        draft = draft_of_long(
             text_columns(table, used, file),
             layout=layout,
             id_column=id_column,
@@ -199,14 +194,11 @@ def _draft_of_flags(
         if pa.types.is_boolean(table.schema.field(name).type):
             table = table.set_column(place, name, table.column(name).cast(pa.string()))
     columns = text_columns(table, table.column_names, file)
-    return read_onehot(columns, layout=layout, id_column=id_column, id_policy=id_policy)
+    return draft_of_onehot(columns, layout=layout, id_column=id_column, id_policy=id_policy)
 
 
 def _with_unused(draft: Draft, unused: Sequence[str]) -> Draft:
-    if not unused:
-        return draft
-    shown = ", ".join(shorten(name) for name in unused[:5])
-    return replace(draft, notices=(*draft.notices, f"columns not asked for were left out: {shown}."))
+    return replace(draft, notices=(*draft.notices, *told_of_unused(unused)))
 
 
 def _named_long(names: Sequence[str]) -> bool:

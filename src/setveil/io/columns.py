@@ -5,15 +5,16 @@ The long, one-hot and table layouts are read from here, whether the cells came f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..distinct import first_places
 from ..errors import DataError, Problem, UsageError
+from .arrays import Codes, Flags, Places
 from .csv_text import Fields, ragged_problems
 from .text import MAX_PROBLEMS, shorten
-from .tokens import Codes, Places
 
 FRAME = "frame"
 """How a frame is named in messages; its rows count from 1."""
@@ -25,6 +26,11 @@ class Column:
 
     values: list[str]
     code_of_row: Codes
+
+    def absent(self, missing: Container[str]) -> Flags:
+        """Tell which cells have no value: nulls, and those that hold one of these texts."""
+        flags = np.array([value in missing for value in self.values] + [True], dtype=np.bool_)
+        return flags[self.code_of_row]
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,22 @@ class Columns:
     def line(self, row: int) -> int | None:
         """Return the physical line of a row."""
         return None if self.line_of_row is None else int(self.line_of_row[row])
+
+    def problems(self, code: str, what: str, remedy: str, rows: Places) -> list[Problem]:
+        """Return one problem for each of the first rows that have it."""
+        return [
+            Problem(code, what, remedy, self.file, self.line(row))
+            for row in rows[:MAX_PROBLEMS].tolist()
+        ]
+
+    def rows(self, chosen: Flags) -> Columns:
+        """Return some rows only."""
+        by_name = {
+            name: Column(column.values, column.code_of_row[chosen])
+            for name, column in self.by_name.items()
+        }
+        lines = None if self.line_of_row is None else self.line_of_row[chosen]
+        return replace(self, by_name=by_name, n_rows=int(chosen.sum()), line_of_row=lines)
 
     def require(self, name: str) -> Column:
         """Return the column `name`; `UsageError` lists what there is."""
@@ -67,6 +89,26 @@ class Columns:
         )
 
 
+def no_records(file: str | None) -> DataError:
+    """Return the error of a file or frame without any record."""
+    return DataError(
+        "contains no records.", "Check that this is the right file.", code="no-records", file=file
+    )
+
+
+def by_line(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems in the order of their lines."""
+    return sorted(problems, key=lambda problem: problem.line or 0)
+
+
+def told_of_unused(names: Sequence[str], what: str = "columns") -> tuple[str, ...]:
+    """Tell of columns that were left out."""
+    if not names:
+        return ()
+    shown = ", ".join(shorten(name) for name in names[:5])
+    return (f"{what} not asked for were left out: {shown}{', …' if names[5:] else ''}.",)
+
+
 def check_names(names: Sequence[str], file: str | None, line: int | None = None) -> None:
     """Raise `UsageError` for empty and repeated names of columns."""
     first_of_name: dict[str, int] = {}
@@ -88,9 +130,7 @@ def check_names(names: Sequence[str], file: str | None, line: int | None = None)
 def columns_of_fields(fields: Fields, *, file: str, header: bool, delimiter: str) -> Columns:
     """Return the columns of a CSV text; without a header they are named 1, 2, ..."""
     if fields.n_rows == 0:
-        raise DataError(
-            "contains no records.", "Check that this is the right file.", code="no-records", file=file
-        )
+        raise no_records(file)
     width = int(fields.width_of_row[0])
     names = fields.row(0) if header else [str(place + 1) for place in range(width)]
     better = better_delimiter(fields, delimiter)
@@ -143,13 +183,10 @@ def records_of_ids(columns: Columns, id_column: str) -> tuple[Places, int]:
     if "" in column.values:
         absent |= ids == column.values.index("")
     if absent.any():
+        rows = np.flatnonzero(absent)
         raise DataError(
-            [
-                Problem("no-id", "a row without an id.", "Give every row an id.", columns.file,
-                        columns.line(row))
-                for row in np.flatnonzero(absent)[:MAX_PROBLEMS].tolist()
-            ]
-        )  # fmt: skip
+            columns.problems("no-id", "a row without an id.", "Give every row an id.", rows)
+        )
     return number_by_first_row(ids)
 
 
@@ -164,6 +201,11 @@ def number_by_first_row(ids: Codes) -> tuple[Places, int]:
     return rank[ids], len(used)
 
 
+def repeats(record_of_row: Places, n_records: int) -> Places:
+    """Return the rows whose record an earlier row has already."""
+    return np.setdiff1d(np.arange(len(record_of_row)), first_places(record_of_row, n_records))
+
+
 def merged_by_id(columns: Columns, id_column: str, id_policy: str) -> tuple[Places, tuple[str, ...]]:
     """Return the record of each row where a row should be a person; tell or refuse repeated ids."""
     record_of_row, n_records = records_of_ids(columns, id_column)
@@ -176,17 +218,11 @@ def merge_rows(
     """Tell or refuse that several rows have one id."""
     extra = len(record_of_row) - n_records
     if extra and id_policy == "error":
-        seen = np.zeros(n_records, dtype=np.bool_)
-        problems: list[Problem] = []
-        for row, record in enumerate(record_of_row.tolist()):
-            if seen[record] and len(problems) < MAX_PROBLEMS:
-                problems.append(
-                    Problem("repeated-id", "an id that an earlier row has already.",
-                            "Merge the rows (--id-policy merge) or give ids of their own.",
-                            place.file, place.line(row))
-                )  # fmt: skip
-            seen[record] = True
-        raise DataError(problems)
+        what, remedy = (
+            "an id that an earlier row has already.",
+            "Merge the rows (--id-policy merge) or give ids of their own.",
+        )
+        raise DataError(place.problems("repeated-id", what, remedy, repeats(record_of_row, n_records)))
     if not extra:
         return record_of_row, ()
     return record_of_row, (

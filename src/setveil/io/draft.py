@@ -18,10 +18,11 @@ from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from ..model.vocabulary import label_fault
+from .arrays import Codes, Places
+from .columns import no_records
 from .csv_text import MAX_FIELD_CHARACTERS, field_too_long
 from .spelling import FORMS, LineOf, check_spelling
 from .text import MAX_PROBLEMS, shorten
-from .tokens import Codes, Places
 
 EMPTY_ROWS = ("error", "keep", "skip")
 ID_POLICIES = ("merge", "error")
@@ -95,10 +96,7 @@ def finish(draft: Draft, policy: Policy) -> Transactions:
     notices = list(draft.notices)
     problems = list(draft.problems)
     if draft.n_rows == 0 and not problems:
-        raise DataError(
-            "contains no records.", "Check that this is the right file.", code="no-records",
-            file=draft.file,
-        )  # fmt: skip
+        raise no_records(draft.file)
     if policy.missing:
         draft = _without_missing(draft, policy.missing, notices)
     line_of_value = _first_lines(draft)

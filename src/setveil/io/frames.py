@@ -17,9 +17,9 @@ from ..model.transactions import Transactions
 from .arrow import draft_of_table, list_array, named_columns
 from .columns import FRAME
 from .draft import ID_POLICIES, Policy, check_choice, finish
+from .formats.table import cells_of_table
 from .labels import read_labels
 from .tables import TableOptions, records_of_arrow
-from .write import cells_of_table
 
 
 @checked()

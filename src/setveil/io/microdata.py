@@ -19,8 +19,9 @@ from ..hierarchy.tree import Hierarchy
 from ..model.microdata import Microdata
 from .columns import FRAME, Column, Columns, columns_of_fields
 from .csv_text import check_delimiter, split_fields
+from .formats.parquet import MAGIC, parquet_table
 from .microdata_cells import Edges, MicrodataOptions, microdata_of_columns, several_sensitive
-from .sniff import PARQUET_MAGIC, guess_table_delimiter
+from .sniff import guess_table_delimiter
 from .source import MAX_BYTES, read_source
 from .text import plain_text, shorten
 
@@ -87,9 +88,7 @@ def read_microdata(
         as_is,
     )
     source = read_source(path, max_bytes=max_bytes)
-    if source.data.startswith(PARQUET_MAGIC):
-        from .parquet import parquet_table
-
+    if source.data.startswith(MAGIC):
         table = parquet_table(source, max_bytes=max_bytes)
         return microdata_of_columns(_arrow_columns(table, options, source.name), options)
     data, notices = plain_text(source, encoding=encoding)

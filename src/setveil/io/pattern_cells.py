@@ -21,7 +21,8 @@ from .column_look import Roles, look_at_columns
 from .columns import Column, Columns, columns_of_fields
 from .csv_text import check_delimiter, split_fields
 from .draft import Draft, Policy, check_choice, finish
-from .sniff import PARQUET_MAGIC, guess_table_delimiter
+from .formats.parquet import MAGIC, parquet_table
+from .sniff import guess_table_delimiter
 from .source import read_source
 from .spelling import FORMS
 from .tables import MISSING_LABEL
@@ -117,9 +118,7 @@ def read_cells(
 ) -> Cells:
     """Return the cells of a CSV or Parquet file with a header."""
     source = read_source(path, max_bytes=max_bytes)
-    if source.data.startswith(PARQUET_MAGIC):
-        from .parquet import parquet_table
-
+    if source.data.startswith(MAGIC):
         return arrow_cells(parquet_table(source, max_bytes=max_bytes), options, source.name)
     data, notices = plain_text(source, encoding=encoding)
     if delimiter is None:

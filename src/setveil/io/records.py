@@ -11,8 +11,9 @@ from ..model.records import Records
 from .columns import columns_of_fields
 from .csv_text import check_delimiter, split_fields
 from .draft import Policy
+from .formats.parquet import MAGIC, parquet_table
 from .labels import read_labels
-from .sniff import PARQUET_MAGIC, guess_table_delimiter
+from .sniff import guess_table_delimiter
 from .source import MAX_BYTES, read_source
 from .tables import TableOptions, build_records, records_of_arrow
 from .text import plain_text
@@ -84,9 +85,7 @@ def read_records(
         repeats=repeats,
     )
     source = read_source(path, max_bytes=max_bytes)
-    if source.data.startswith(PARQUET_MAGIC):
-        from .parquet import parquet_table
-
+    if source.data.startswith(MAGIC):
         table = parquet_table(source, max_bytes=max_bytes)
         return records_of_arrow(table, options, policy, file=source.name)
     data, notices = plain_text(source, encoding=encoding)

@@ -13,11 +13,11 @@ from ..model.layout import Layout, LayoutColumn
 from ..model.microdata import NO_VALUE
 from ..model.records import Records
 from ..model.vocabulary import label_fault
+from .arrays import Codes, Places
 from .column_look import Roles, follows_blank, look_at_columns
 from .columns import Column, Columns, merged_by_id
 from .draft import ID_POLICIES, Draft, Policy, check_choice, finish, refuse_unused_policy
 from .text import MAX_PROBLEMS, shorten
-from .tokens import Codes, Places
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,39 +10,18 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from ..arguments import checked
 from ..errors import UsageError
-from ..model.layout import Layout
 from ..model.transactions import Transactions
-from .baskets import read_baskets
-from .columns import Columns, columns_of_fields, merge_rows, number_by_first_row
-from .csv_text import check_delimiter, split_fields
-from .draft import ID_POLICIES, Draft, Policy, check_choice, finish, refuse_unused_policy
-from .fimi import read_fimi
-from .jsonl import read_jsonl
+from .csv_text import check_delimiter
+from .draft import ID_POLICIES, Policy, check_choice, finish, refuse_unused_policy
+from .formats import FORMATS, LAYOUTS, guess_format
+from .formats.base import Reading
+from .formats.parquet import MAGIC
 from .labels import read_labels
-from .long import read_long
-from .onehot import read_onehot, read_plain_onehot
-from .sniff import PARQUET_MAGIC, Guess, guess_delimiter_of, guess_layout
-from .source import MAX_BYTES, Source, read_source
-from .table_look import refuse_table
+from .sniff import guess_table_delimiter, head_of
+from .source import MAX_BYTES, read_source
 from .text import plain_text
-from .tokens import number_strings
-
-LAYOUTS = ("baskets", "long", "onehot", "fimi", "jsonl", "parquet")
-
-_USES = {
-    "delimiter": ("baskets", "long", "onehot"),
-    "header": ("baskets", "long", "onehot"),
-    "id_column": ("long", "onehot", "jsonl", "parquet"),
-    "item_column": ("long", "jsonl", "parquet"),
-    "id_policy": ("onehot", "jsonl", "parquet"),
-    "count_column": ("long",),
-    "counts": ("baskets", "long", "fimi", "jsonl", "parquet"),
-    "comment": ("fimi",),
-}
 
 
 @checked()
@@ -107,12 +86,12 @@ def read_transactions(
     check_choice("id_policy", id_policy, ID_POLICIES)
     if delimiter is not None:
         check_delimiter(delimiter)
-    given: dict[str, object] = {
-        "delimiter": delimiter, "header": header, "id_column": id_column, "item_column": item_column,
-        "count_column": count_column, "counts": counts or None, "comment": comment,
-        "id_policy": None if id_policy == "merge" else id_policy,
+    given = {
+        "delimiter": delimiter is not None, "header": header is not None,
+        "id_column": id_column is not None, "item_column": item_column is not None,
+        "count_column": count_column is not None, "counts": counts, "comment": comment is not None,
+        "id_policy": id_policy != "merge",
     }  # fmt: skip
-    given = {name: value for name, value in given.items() if value is not None}
     if layout is not None:
         _refuse_unused(layout, given, guessed=False)
     refuse_unused_policy(id_policy, id_column)
@@ -127,118 +106,51 @@ def read_transactions(
         repeats=repeats,
     )
     source = read_source(path, max_bytes=max_bytes)
-    if layout == "parquet" or (layout is None and source.data.startswith(PARQUET_MAGIC)):
-        from .parquet import read_parquet
-
-        _refuse_unused("parquet", given, guessed=layout is None)
-        draft = read_parquet(
-            source,
-            id_column=id_column,
-            item_column=item_column,
-            id_policy=id_policy,
-            max_bytes=max_bytes,
-        )
-        return finish(draft, policy)
-    data, notices = plain_text(source, encoding=encoding)
-    if layout is None:
-        guess = guess_layout(
-            data,
-            source,
-            delimiter=delimiter,
-            header=header,
-            id_column=id_column,
-            item_column=item_column,
-        )
-        _refuse_unused(guess.format, given, guessed=True)
-    else:
-        mark = delimiter or guess_delimiter_of(data, source, layout)
-        guess = Guess(layout, mark, bool(header) if layout == "baskets" else header is not False)
-    told = _told(guess, layout, delimiter)
-    draft = _read_text(
-        data,
+    reading = Reading(
+        source.data,
         source,
-        guess,
-        (*notices, *told),
         id_column=id_column,
         item_column=item_column,
         count_column=count_column,
         id_policy=id_policy,
         comment=comment,
-        guessed=layout is None,
         counts=counts,
+        guessed=layout is None,
+        max_bytes=max_bytes,
     )
-    return finish(draft, policy)
-
-
-def _read_text(
-    data: bytes,
-    source: Source,
-    guess: Guess,
-    notices: tuple[str, ...],
-    *,
-    id_column: str | None,
-    item_column: str | None,
-    count_column: str | None,
-    id_policy: str,
-    comment: str | None,
-    guessed: bool,
-    counts: bool,
-) -> Draft:
-    """Hand the text to the reader of its format."""
-    if guess.format == "fimi":
-        return read_fimi(data, source, comment=comment, notices=notices)
-    if guess.format == "jsonl":
-        draft, ids = read_jsonl(
-            data, source, item_column=item_column, id_column=id_column, notices=notices
+    format = layout
+    if layout == "parquet" or (layout is None and source.data.startswith(MAGIC)):
+        format = "parquet"
+    else:
+        data, notices = plain_text(source, encoding=encoding)
+        head = head_of(data, source, delimiter)
+        if format is None:
+            head = replace(head, header=header, id_column=id_column, item_column=item_column)
+            format = guess_format(head)
+        by_header = layout not in (None, "baskets") and delimiter is None
+        mark = guess_table_delimiter(data) if by_header else head.delimiter
+        reading = replace(
+            reading,
+            data=data,
+            delimiter=mark,
+            header=bool(header) if format == "baskets" else header is not False,
+            notices=(*notices, *_told(format, mark, layout, delimiter)),
         )
-        return draft if ids is None else _merged(draft, ids, id_policy)
-    if guess.format == "onehot" and guess.header and id_column is None:
-        plain = read_plain_onehot(data, source, delimiter=guess.delimiter, notices=notices)
-        if plain is not None:
-            return plain
-    fields = split_fields(data, delimiter=guess.delimiter, name=source.name)
-    if guess.format == "baskets":
-        if guessed:
-            refuse_table(fields, file=source.name, header=guess.header, counts=counts)
-        return read_baskets(
-            fields, source, delimiter=guess.delimiter, header=guess.header, notices=notices
-        )
-    columns = columns_of_fields(
-        fields, file=source.name, header=guess.header, delimiter=guess.delimiter
-    )
-    layout = Layout(guess.format, delimiter=guess.delimiter, gzip=source.gzip)
-    if guess.format == "long":
-        return read_long(
-            columns,
-            layout=layout,
-            id_column=id_column,
-            item_column=item_column,
-            count_column=count_column,
-            notices=notices,
-        )
-    return read_onehot(
-        columns, layout=layout, id_column=id_column, id_policy=id_policy, notices=notices
-    )
+    if layout is None:
+        _refuse_unused(format, given, guessed=True)
+    read = FORMATS[format].read
+    assert read is not None  # all of `LAYOUTS` have one
+    return finish(read(reading), policy)
 
 
-def _merged(draft: Draft, ids: list[str], id_policy: str) -> Draft:
-    """Merge rows of JSON lines by their id."""
-    if draft.problems or not ids:
-        return draft
-    record_of_row, n_records = number_by_first_row(number_strings(ids).code_of_piece)
-    place = Columns({}, draft.n_rows, draft.file, draft.line_of_row)
-    record_of_row, told = merge_rows(np.asarray(record_of_row), n_records, place, id_policy)
-    return replace(draft, record_of_row=record_of_row, notices=(*draft.notices, *told))
-
-
-def _told(guess: Guess, layout: str | None, delimiter: str | None) -> tuple[str, ...]:
+def _told(format: str, mark: str, layout: str | None, delimiter: str | None) -> tuple[str, ...]:
     """Return the notice of what was guessed."""
     parts, options = [], []
     if layout is None:
-        parts.append(f"the layout {guess.format}")
+        parts.append(f"the layout {format}")
         options.append("--layout")
-    if delimiter is None and guess.format in _USES["delimiter"]:
-        parts.append(f"the delimiter {guess.delimiter!r}")
+    if delimiter is None and "delimiter" in FORMATS[format].options:
+        parts.append(f"the delimiter {mark!r}")
         options.append("--delimiter")
     if not parts:
         return ()
@@ -248,12 +160,12 @@ def _told(guess: Guess, layout: str | None, delimiter: str | None) -> tuple[str,
     )
 
 
-def _refuse_unused(layout: str, given: Mapping[str, object], *, guessed: bool) -> None:
+def _refuse_unused(format: str, given: Mapping[str, bool], *, guessed: bool) -> None:
     """An option that would change nothing is a misunderstanding, so it is an error."""
-    for name in given:
-        if layout not in _USES[name]:
+    for name, is_given in given.items():
+        if is_given and name not in FORMATS[format].options:
             raise UsageError(
-                f"the option {name.replace('_', '-')} has no use with the layout {layout}"
+                f"the option {name.replace('_', '-')} has no use with the layout {format}"
                 f"{' (guessed)' if guessed else ''}.",
                 "Leave it out, or name another layout (--layout).",
                 code="unused-option",

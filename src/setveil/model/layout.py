@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FORMATS = ("baskets", "long", "onehot", "fimi", "jsonl", "parquet", "table")
-ROLES = ("set", "kept", "sensitive", "unprotected")
-
 
 @dataclass(frozen=True)
 class LayoutColumn:
@@ -19,7 +16,7 @@ class LayoutColumn:
 
 @dataclass(frozen=True)
 class Layout:
-    """A format of `FORMATS`, its delimiter, whether it is gzip, and the columns of a table.
+    """A format of `io.formats`, its delimiter, whether it is gzip, and the columns of a table.
 
     The items of a table are labelled ``column=value``, those of set-valued columns too, so that labels
     of different columns never meet.

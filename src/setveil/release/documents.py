@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from .._version import __version__
 from ..errors import UsageError
+from ..io.formats import FORMATS
 from ..model.guarantees import (
     BucketGuarantee,
     Coherence,
@@ -30,7 +31,6 @@ from .release import ObjectiveValue, Release, Seal
 from .sealing import digest_of_rows
 
 CERTIFICATE_VERSION = 2
-DELIMITED = frozenset({"baskets", "long", "onehot", "table"})
 
 PERSONAL = (
     "Personal data. This folder tells how the release was made from the original records; "
@@ -169,7 +169,7 @@ def certificate(
         "sha256": data_sha256,
         "records": release.records if release.records >= least else f"<{least}",
     }
-    if layout.format in DELIMITED:
+    if FORMATS[layout.format].is_csv:
         data["delimiter"] = layout.delimiter
     if layout.format == "table":
         data["columns"] = [_described(column) for column in layout.columns]

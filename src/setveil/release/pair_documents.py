@@ -12,9 +12,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from .._version import __version__
+from ..io.formats import FORMATS
 from ..model.guarantees import HiddenPatterns
 from ..model.layout import Layout
-from .documents import CERTIFICATE_VERSION, DELIMITED, PERSONAL, certificate_date, padded_paths
+from .documents import CERTIFICATE_VERSION, PERSONAL, certificate_date, padded_paths
 from .evidence import STANDARD
 from .pair_release import PairRelease
 
@@ -166,7 +167,7 @@ def certificate(
             for name, records in zip(data_files, release.records, strict=True)
         ],
     }
-    if layout.format in DELIMITED:
+    if FORMATS[layout.format].is_csv:
         data["delimiter"] = layout.delimiter
     if pair.is_table:
         data["columns"] = list(pair.columns)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setveil.io import tokens, write
+from setveil.io import arrays
+from setveil.io.formats import base, write_data
 from setveil.model.layout import Layout
 from setveil.model.transactions import Transactions
 
@@ -18,7 +19,7 @@ LABELS = st.sampled_from(["a", "b c", 'say "x"', "é", "\U0001f35e", "a,b", " le
 
 def written(data: Transactions, layout: Layout) -> bytes:
     file = BytesIO()
-    write.write_data(data, layout, file)
+    write_data(data, layout, file)
     return file.getvalue()
 
 
@@ -29,9 +30,9 @@ def test_files_have_the_same_bytes(rows: list[list[str]]) -> None:
         for packed in (False, True):
             layout = Layout(form, gzip=packed)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(write, "ROWS_PER_BLOCK", 4)
+                patch.setattr(base, "ROWS_PER_BLOCK", 4)
                 few = written(data, layout)
-                patch.setattr(write, "FEW", 0)
+                patch.setattr(base, "FEW", 0)
                 assert few == written(data, layout)
 
 
@@ -40,10 +41,10 @@ def test_pieces_get_the_same_numbers(pieces: list[str]) -> None:
     encoded = [piece.encode() for piece in pieces]
     text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     lengths = np.array([len(piece) for piece in encoded], dtype=np.int64)
-    few = tokens.number_pieces(text, lengths)
+    few = arrays.number_pieces(text, lengths)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokens, "FEW", -1)
-        many = tokens.number_pieces(text, lengths)
+        patch.setattr(arrays, "FEW", -1)
+        many = arrays.number_pieces(text, lengths)
     assert few.values == many.values
     assert few.code_of_piece.tolist() == many.code_of_piece.tolist()
     assert few.code_of_piece.dtype == many.code_of_piece.dtype

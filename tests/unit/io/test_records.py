@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from setveil.errors import DataError, UsageError
+from setveil.io.formats import cannot_hold, write_data
 from setveil.io.records import read_records
-from setveil.io.write import cannot_hold, write_data
 from setveil.model.layout import Layout, LayoutColumn
 from setveil.model.records import Records
 from setveil.model.transactions import Transactions

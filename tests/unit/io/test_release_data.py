@@ -11,7 +11,7 @@ import pytest
 import setveil as sv
 from setveil.errors import DataError, FileSystemError
 from setveil.io.folder.published import read_published
-from setveil.model.layout import FORMATS
+from setveil.io.formats import FORMATS
 from setveil.model.transactions import Transactions
 
 ROWS = [["a", "b"], ["a", "b"], ["a", "b"], ["c", "b"], ["c", "b"], ["b"], ["b"]]

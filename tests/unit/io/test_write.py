@@ -10,7 +10,7 @@ import pytest
 
 from setveil.audit.formats import read_data
 from setveil.errors import InternalError
-from setveil.io.write import cannot_hold, data_file_name, write_data
+from setveil.io.formats import cannot_hold, data_file_name, write_data
 from setveil.model.layout import Layout, LayoutColumn
 from setveil.model.transactions import Transactions
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 import setveil as sv
-from setveil.model.layout import FORMATS
+from setveil.io.formats import FORMATS
 from setveil.model.microdata import Microdata
 from tests.contract.cases import CASES, Case
 from tests.integration.cli import Shell

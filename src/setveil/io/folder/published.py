@@ -17,12 +17,12 @@ from typing import Any
 
 from ...errors import DataError, FileSystemError, UsageError
 from ...model.guarantees import guarantee_from_dict
-from ...model.layout import FORMATS, Layout
+from ...model.layout import Layout
 from ...model.transactions import Transactions
+from ..formats import FORMATS, data_file_name
 from ..records import read_records
 from ..source import read_source
 from ..transactions import read_transactions
-from ..write import data_file_name
 from .disk import shown, telling
 from .ownership import CERTIFICATE
 
@@ -125,13 +125,13 @@ def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _check_data(file: Path, data: Mapping[str, Any]) -> None:
     """Refuse a description that names another file than a release has, or columns that are none."""
     form = data.get("format")
-    if form not in FORMATS:
+    if not isinstance(form, str) or form not in FORMATS:
         raise _refusal(file, "names an unknown format")
     if data.get("file") not in {data_file_name(Layout(form, gzip=packed)) for packed in (False, True)}:
         raise _refusal(file, "names a data file that no release has")
     if not isinstance(data.get("sha256"), str):
         raise _refusal(file, "does not tell the SHA-256 of the data")
-    if form in ("baskets", "long", "onehot", "table") and not isinstance(data.get("delimiter"), str):
+    if FORMATS[form].is_csv and not isinstance(data.get("delimiter"), str):
         raise _refusal(file, "does not tell the delimiter of the data")
     if form != "table":
         return

@@ -6,14 +6,18 @@ because taken as items they would be in nearly every record.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
-from ..errors import Problem, UsageError
-from ..model.layout import Layout
-from .draft import Draft
-from .source import Source
-from .text import MAX_PROBLEMS, lone_returns
-from .tokens import number_pieces
+from ...errors import Problem, UsageError
+from ...model.layout import Layout
+from ...model.transactions import Transactions
+from ..arrays import number_pieces
+from ..draft import Draft
+from ..sniff import Head
+from ..text import MAX_PROBLEMS, lone_returns, shorten
+from .base import Format, Reading, joined_rows, lines
 
 BLANKS = b" \t\n\v\f\r"
 COMMENT_MARKS = ("#", "%", "@")
@@ -23,11 +27,17 @@ _IS_BLANK = np.zeros(256, dtype=np.bool_)
 _IS_BLANK[list(BLANKS)] = True
 
 
-def read_fimi(
-    data: bytes, source: Source, *, comment: str | None = None, notices: tuple[str, ...] = ()
-) -> Draft:
-    """Return the draft of a checked UTF-8 text in the FIMI format."""
-    name = source.name
+def looks(head: Head) -> bool:
+    """Tell FIMI by its suffix, or by blanks where there is no delimiter and no suffix of CSV."""
+    if head.given is not None:
+        return False
+    parted = head.found is None and any(len(line.split()) > 1 for line in head.text.split("\n"))
+    return head.suffix in (".dat", ".fimi") or (parted and head.suffix not in (".csv", ".tsv"))
+
+
+def read(reading: Reading) -> Draft:
+    """Return the draft of a text of tokens."""
+    data, name, notices, comment = reading.data, reading.source.name, reading.notices, reading.comment
     problems = lone_returns(data, name)
     skipped: set[int] = set()
     if comment is not None:
@@ -48,7 +58,11 @@ def read_fimi(
         marked = np.array([value.startswith(COMMENT_MARKS) for value in pieces.values], dtype=np.bool_)
         if marked.any():
             rows = row_of_entry[first_of_line & marked[pieces.code_of_piece]][:MAX_PROBLEMS]
-            problems += [_comment(name, row + 1) for row in rows.tolist()]
+            remedy = "Remove it, or name the mark (--comment '#')."
+            problems += [
+                Problem("comment-line", "looks like a comment.", remedy, name, row + 1)
+                for row in rows.tolist()
+            ]
     if skipped:
         kept = np.ones(len(line_ends), dtype=np.bool_)
         kept[[line - 1 for line in skipped]] = False
@@ -58,10 +72,13 @@ def read_fimi(
     if any(mark in pieces.values for mark in SPMF_MARKS):
         codes = [pieces.values.index(mark) for mark in SPMF_MARKS if mark in pieces.values]
         entry = int(np.argmax(np.isin(pieces.code_of_piece, codes)))
-        problems.append(_spmf(name, int(line_of_row[row_of_entry[entry]])))
+        what = "-1 or -2 as an item: this looks like SPMF's sequence format, where they end itemsets."
+        remedy = "Remove them so that each line holds the items of one record."
+        line = int(line_of_row[row_of_entry[entry]])
+        problems.append(Problem("spmf-separator", what, remedy, name, line))
     return Draft(
         file=name,
-        layout=Layout("fimi", delimiter=" ", gzip=source.gzip),
+        layout=Layout("fimi", delimiter=" ", gzip=reading.source.gzip),
         values=pieces.values,
         row_of_entry=row_of_entry.astype(np.int64),
         code_of_entry=pieces.code_of_piece,
@@ -83,21 +100,30 @@ def _without_comments(data: bytes, comment: str) -> tuple[bytes, set[int]]:
     return b"\n".join(b"" if n in skipped else line for n, line in enumerate(lines, start=1)), skipped
 
 
-def _comment(name: str, line: int) -> Problem:
-    return Problem(
-        "comment-line",
-        "looks like a comment.",
-        "Remove it, or name the mark (--comment '#').",
-        name,
-        line,
-    )
+def blocks(transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
+    """Yield a line a record."""
+    for texts in joined_rows(transactions, transactions.vocabulary.labels, " "):
+        yield lines(texts)
 
 
-def _spmf(name: str, line: int) -> Problem:
-    return Problem(
-        "spmf-separator",
-        "-1 or -2 as an item: this looks like SPMF's sequence format, where they end itemsets.",
-        "Remove them so that each line holds the items of one record.",
-        name,
-        line,
-    )
+def cannot_hold(_transactions: Transactions, _layout: Layout, labels: Sequence[str]) -> str | None:
+    """Return which label is no token, or None."""
+    blanks = BLANKS.decode()
+    for label in labels:
+        if any(mark in label for mark in blanks):
+            return f"FIMI parts items by blanks, and the label {shorten(label)} holds one"
+        if label.startswith(COMMENT_MARKS) or label in SPMF_MARKS:
+            return f"readers of FIMI take {shorten(label)} for a mark of the format, not for an item"
+    return None
+
+
+FORMAT = Format(
+    "fimi",
+    blocks,
+    suffix=".dat",
+    read=read,
+    options=frozenset({"counts", "comment"}),
+    looks=looks,
+    cannot_hold=cannot_hold,
+    holds_empty=False,
+)

@@ -12,12 +12,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..errors import Problem
-from ..model.layout import Layout
-from .draft import Draft
-from .source import Source
-from .text import MAX_PROBLEMS, lone_returns, shorten
-from .tokens import number_pieces, number_strings
+from ...errors import Problem
+from ...model.layout import Layout
+from ...model.transactions import Transactions
+from ..arrays import number_pieces, number_strings
+from ..columns import Columns, merge_rows, number_by_first_row, told_of_unused
+from ..draft import Draft
+from ..sniff import Head
+from ..text import MAX_PROBLEMS, lone_returns, shorten
+from .base import Format, Reading, joined_rows, lines
 
 LARGEST_EXACT = 2**53
 _PLAIN_ARRAYS = re.compile(rb'(?:\[(?:""(?:, ?"")*)?\]\n)*')
@@ -39,32 +42,31 @@ class _Fault(Exception):
         self.code, self.what, self.remedy = code, what, remedy
 
 
-def read_jsonl(
-    data: bytes,
-    source: Source,
-    *,
-    item_column: str | None = None,
-    id_column: str | None = None,
-    notices: tuple[str, ...] = (),
-) -> tuple[Draft, list[str] | None]:
-    """Return the draft of a checked UTF-8 text of JSON lines, and the id of each row if asked for."""
-    name = source.name
-    if item_column is None and id_column is None:
-        plain = read_plain_jsonl(data, source, notices=notices)
-        if plain is not None:
-            return plain, None
+def looks(head: Head) -> bool:
+    """Tell JSON lines by their suffix, or by their first sign where no delimiter is given."""
+    if head.suffix in (".jsonl", ".ndjson", ".json"):
+        return True
+    return head.given is None and head.text.lstrip(" \t\r\n")[:1] in ("[", "{")
+
+
+def read(reading: Reading) -> Draft:
+    """Return the draft of JSON lines; those of one id are one record."""
+    data, name, notices = reading.data, reading.source.name, reading.notices
+    item_column, id_column = reading.item_column, reading.id_column
+    plain = read_plain(reading) if item_column is None and id_column is None else None
+    if plain is not None:
+        return plain
     problems = lone_returns(data, name)
-    lines = data.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
+    texts = data.split(b"\n")
+    if texts[-1] == b"":
+        texts.pop()
     decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)
     rows: list[list[object]] = []
     ids: list[str] = []
     unused: set[str] = set()
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(texts, start=1):
         try:
-            value = _parsed(decoder, line)
-            row, own_id, others = _row(value, item_column, id_column)
+            row, own_id, others = _row(_parsed(decoder, line), item_column, id_column)
         except _Fault as fault:
             problems.append(Problem(fault.code, fault.what, fault.remedy, name, number))
             if len(problems) >= MAX_PROBLEMS:
@@ -79,29 +81,35 @@ def read_jsonl(
         problems += list(_type_problems(rows, kinds, name))[:MAX_PROBLEMS]
         items = [item if type(item) is str else str(item) for item in items]
     pieces = number_strings(items)  # type: ignore[arg-type]
-    if unused:
-        shown = ", ".join(shorten(key) for key in sorted(unused)[:5])
-        notices = (*notices, f"keys not asked for were left out: {shown}.")
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    draft = Draft(
+    line_of_row = np.arange(1, len(rows) + 1, dtype=np.int64)
+    notices = (*notices, *told_of_unused(sorted(unused), "keys"))
+    record_of_row = None
+    if id_column is not None and ids and not problems:
+        numbered = number_by_first_row(number_strings(ids).code_of_piece)
+        place = Columns({}, len(rows), name, line_of_row)
+        record_of_row, told = merge_rows(*numbered, place, reading.id_policy)
+        notices = (*notices, *told)
+    return Draft(
         file=name,
-        layout=Layout("jsonl", gzip=source.gzip),
+        layout=Layout("jsonl", gzip=reading.source.gzip),
         values=pieces.values,
         row_of_entry=np.repeat(np.arange(len(rows), dtype=np.int64), lengths),
         code_of_entry=pieces.code_of_piece,
         n_rows=len(rows),
-        line_of_row=np.arange(1, len(rows) + 1, dtype=np.int64),
+        line_of_row=line_of_row,
+        record_of_row=record_of_row,
         notices=notices,
         problems=tuple(problems),
     )
-    return draft, ids if id_column is not None else None
 
 
-def read_plain_jsonl(data: bytes, source: Source, *, notices: tuple[str, ...] = ()) -> Draft | None:
+def read_plain(reading: Reading) -> Draft | None:
     """Return the draft of arrays of strings without any escape, or None if there is anything else.
 
     What is outside the quotes must be brackets and commas in their places; what is inside is text.
     """
+    data = reading.data
     if not data or b"\\" in data:
         return None
     if not data.endswith(b"\n"):
@@ -119,14 +127,14 @@ def read_plain_jsonl(data: bytes, source: Source, *, notices: tuple[str, ...] = 
     opening, closing = quotes[0::2], quotes[1::2]
     pieces = number_pieces(byte[is_content], closing - opening - 1)
     return Draft(
-        file=source.name,
-        layout=Layout("jsonl", gzip=source.gzip),
+        file=reading.source.name,
+        layout=Layout("jsonl", gzip=reading.source.gzip),
         values=pieces.values,
         row_of_entry=np.searchsorted(ends, opening).astype(np.int64),
         code_of_entry=pieces.code_of_piece,
         n_rows=len(ends),
         line_of_row=np.arange(1, len(ends) + 1, dtype=np.int64),
-        notices=notices,
+        notices=reading.notices,
     )
 
 
@@ -216,3 +224,20 @@ def _type_problems(rows: list[list[object]], kinds: set[type], name: str) -> Ite
             if isinstance(odd, list | dict):
                 remedy = "Write one record a line, each an array of strings."
             yield Problem("mixed-types", f"{kind} where an item is a string.", remedy, name, line)
+
+
+def blocks(transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
+    """Yield an array a record."""
+    fields = [json.dumps(label, ensure_ascii=False) for label in transactions.vocabulary.labels]
+    for texts in joined_rows(transactions, fields, ","):
+        yield b"[" + lines(texts, "]\n[")[:-1]
+
+
+FORMAT = Format(
+    "jsonl",
+    blocks,
+    suffix=".jsonl",
+    read=read,
+    options=frozenset({"id_column", "item_column", "id_policy", "counts"}),
+    looks=looks,
+)

@@ -10,38 +10,36 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..errors import DataError, ResourceLimit
-from ..model.layout import Layout
+from ...errors import DataError, ResourceLimit
+from ...model.layout import Layout
+from ...model.transactions import Transactions
+from ..columns import no_records
+from ..draft import Draft
+from ..source import Source
 from . import parquet_child
-from .draft import Draft
-from .source import Source
+from .base import Format, Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MAGIC = b"PAR1"
 _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1"}
 
 
-def read_parquet(
-    source: Source,
-    *,
-    id_column: str | None,
-    item_column: str | None,
-    id_policy: str,
-    max_bytes: int,
-) -> Draft:
+def read(reading: Reading) -> Draft:
     """Return the draft of a Parquet file."""
-    from .arrow import draft_of_table
+    from ..arrow import draft_of_table
 
     return draft_of_table(
-        parquet_table(source, max_bytes=max_bytes),
-        file=source.name,
+        parquet_table(reading.source, max_bytes=reading.max_bytes),
+        file=reading.source.name,
         layout=Layout("parquet"),
-        id_column=id_column,
-        item_column=item_column,
-        id_policy=id_policy,
+        id_column=reading.id_column,
+        item_column=reading.item_column,
+        id_policy=reading.id_policy,
     )
 
 
@@ -83,10 +81,41 @@ def parquet_table(source: Source, *, max_bytes: int) -> pa.Table:
             file=source.name,
         )
     if table.num_rows == 0:
-        raise DataError(
-            "contains no records.",
-            "Check that this is the right file.",
-            code="no-records",
-            file=source.name,
-        )
+        raise no_records(source.name)
     return table
+
+
+def blocks(transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
+    """Yield a file of one column of lists, with every setting that could change the bytes pinned."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from ..arrow import list_array
+
+    rows = list_array(transactions)
+    table = pa.Table.from_arrays(
+        [rows], schema=pa.schema([pa.field("items", rows.type, nullable=False)])
+    )
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        sink,
+        version="2.6",
+        data_page_version="1.0",
+        compression="snappy",
+        use_dictionary=True,
+        write_statistics=False,
+        store_schema=False,
+        row_group_size=1 << 20,
+    )
+    yield sink.getvalue()
+
+
+FORMAT = Format(
+    "parquet",
+    blocks,
+    suffix=".parquet",
+    read=read,
+    options=frozenset({"id_column", "item_column", "id_policy", "counts"}),
+    is_packed=True,
+)
