@@ -39,7 +39,7 @@ def flat_adult() -> Any:
 
 
 def _adult(trees: dict[str, Any] | None) -> Any:
-    from setveil.io.pattern_pairs import read_pattern_pair
+    from setveil.io.pairs import read_pattern_pair
 
     return read_pattern_pair(
         data_file("adult.csv.gz"),
@@ -53,7 +53,7 @@ def _adult(trees: dict[str, Any] | None) -> Any:
 
 def mushroom() -> Any:
     """Return the complete rows of Mushroom: 3,488 edible and 2,156 poisonous."""
-    from setveil.io.pattern_pairs import read_pattern_pair
+    from setveil.io.pairs import read_pattern_pair
 
     return read_pattern_pair(
         data_file("mushroom.csv.gz"),
@@ -70,7 +70,7 @@ def mushroom() -> Any:
 
 def wide_mushroom() -> Any:
     """Return all rows of Mushroom with all 22 attributes, values with nothing above them but a root."""
-    from setveil.io.pattern_pairs import read_pattern_pair
+    from setveil.io.pairs import read_pattern_pair
 
     return read_pattern_pair(
         data_file("mushroom.csv.gz"), class_column="class", missing="?", missing_cells="category"

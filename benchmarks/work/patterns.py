@@ -84,7 +84,7 @@ def _pairs(context: Context) -> list[tuple[str, Any, float | None]]:
     """Return the data sets with their time limits, None for the large one."""
     if context.quick:
         return [("tiny", _tiny(), SECONDS)]
-    from setveil.io.pattern_data import read_classes
+    from setveil.io.pairs import read_classes
 
     adult = read_classes(
         data_file("adult.csv.gz"),

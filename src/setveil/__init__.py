@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .io.frames import from_frame, to_arrow
     from .io.hierarchies import read_hierarchy
     from .io.microdata import read_microdata
-    from .io.pattern_pairs import read_pattern_pair
+    from .io.pairs import read_pattern_pair
     from .io.records import read_records
     from .io.transactions import read_transactions
     from .job import Job
@@ -97,7 +97,7 @@ _HOME = {
     "from_frame": "io.frames",
     "read_hierarchy": "io.hierarchies",
     "read_microdata": "io.microdata",
-    "read_pattern_pair": "io.pattern_pairs",
+    "read_pattern_pair": "io.pairs",
     "read_records": "io.records",
     "read_release": "reopen",
     "read_transactions": "io.transactions",

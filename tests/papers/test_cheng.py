@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from setveil.audit import Published, audit_pair
-from setveil.io.pattern_data import PatternData, read_classes
+from setveil.io.pairs import PatternData, read_classes
 from setveil.mining.emerging import EmergingPattern, emerging_patterns
 from setveil.mining.frequent import frequent_itemsets
 from setveil.mining.support import least_count

@@ -29,7 +29,7 @@ from benchmarks.hiding_tables import (
 from benchmarks.pattern_pairs import MUSHROOM, adult, digest, drawn_again, hidden, made_by_hand, tiny
 
 from setveil.editions.pairs import scores_of
-from setveil.io.pattern_data import read_classes
+from setveil.io.pairs import read_classes
 from tests.shared_data import shared_data
 
 SOME = [Cell("Adult", "greedy", "0.4", "0.8"), Cell("Adult", "annealed", "0", "1")]

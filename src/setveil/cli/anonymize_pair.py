@@ -137,7 +137,7 @@ def anonymize_pair(data: str, given: Mapping[str, Any], flags: Sequence[Flag]) -
     screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
     read = read_data_sets(data, given)
     with screen.notices_before_error(read.notices, verbose=given["verbose"]):
-        from ..io.pattern_pairs import bind_pair
+        from ..io.pairs import bind_pair
 
         _check_columns(trees, read.columns)
         pair = bind_pair(read, _hierarchies(trees, read.columns, given))

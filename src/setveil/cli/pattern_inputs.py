@@ -9,7 +9,7 @@ from ..errors import UsageError
 from .flags import AS_IS, READING, TABLE_PANEL, Flag, listed, picked, whole
 
 if TYPE_CHECKING:
-    from ..io.pattern_data import PatternData
+    from ..io.pairs import PatternData
 
 DATA_SETS = (
     Flag(
@@ -112,7 +112,7 @@ def check_data_sets(data: str, given: Mapping[str, Any]) -> list[str]:
 
 def read_data_sets(data: str, given: Mapping[str, Any]) -> PatternData:
     """Return the two data sets, read as the flags say."""
-    from ..io.pattern_data import read_attribute_tables, read_classes
+    from ..io.pairs import read_attribute_tables, read_classes
 
     reading = picked(given, READING)
     if "max_bytes" in reading:
@@ -128,7 +128,7 @@ def read_data_sets(data: str, given: Mapping[str, Any]) -> PatternData:
         if classes is not None and len(classes) == 1:
             classes = listed(classes[0])
         return read_classes(data, class_column=given["class_column"], classes=classes, **reading)
-    from ..io.pattern_pairs import read_sets
+    from ..io.pairs import read_sets
 
     return read_sets(data, given["against"], **reading)
 

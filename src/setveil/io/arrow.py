@@ -17,7 +17,7 @@ from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .arrays import Codes, Places, arrow_integers, arrow_texts, numpy_integers
-from .columns import Column, Columns, check_names, merged_by_id, told_of_unused
+from .columns import FRAME, Column, Columns, check_names, merged_by_id, told_of_unused
 from .draft import Draft, refuse_unused_policy
 from .formats.long import draft_of_long
 from .formats.onehot import draft_of_onehot
@@ -48,6 +48,30 @@ def named_columns(table: pa.Table, file: str | None) -> pa.Table:
     kept = [name for name in table.column_names if not name.startswith(_INDEX_PREFIX)]
     check_names(kept, file)
     return table.select(kept) if len(kept) < table.num_columns else table
+
+
+def arrow_table(frame: object) -> pa.Table:
+    """Return any frame as an Arrow table; a single column of lists becomes the column ``items``."""
+    if isinstance(frame, pa.Table):
+        return frame
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise UsageError(
+            f"a {type(frame).__name__} is not a frame.",
+            "Give a pandas, polars, DuckDB or pyarrow table, or a path to a function that reads files.",
+            code="not-a-frame",
+        )
+    try:
+        return named_columns(pa.table(frame), FRAME)
+    except (TypeError, pa.ArrowInvalid, ValueError):
+        pass
+    try:
+        return pa.table({"items": pa.chunked_array(frame)})
+    except (TypeError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
+        raise UsageError(
+            f"the frame cannot be read as an Arrow table ({type(error).__name__}).",
+            "Make every column of one type.",
+            code="not-a-frame",
+        ) from None
 
 
 def text_column(array: pa.ChunkedArray, name: str, file: str | None) -> Column:

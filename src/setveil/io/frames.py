@@ -14,12 +14,13 @@ from ..arguments import checked
 from ..errors import UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
-from .arrow import draft_of_table, list_array, named_columns
+from .arrow import arrow_table, draft_of_table, list_array
 from .columns import FRAME
 from .draft import ID_POLICIES, Policy, check_choice, finish
 from .formats.table import cells_of_table
 from .labels import read_labels
-from .tables import TableOptions, records_of_arrow
+from .records import TableOptions, build_records
+from .table import open_table
 
 
 @checked()
@@ -76,7 +77,6 @@ def from_frame(
         label_of_id=None if labels is None else read_labels(labels),
         repeats=repeats,
     )
-    table = arrow_table(frame)
     if set_columns is not None:
         if column or item_column or count_column or onehot or counts:
             raise UsageError(
@@ -93,13 +93,13 @@ def from_frame(
             tuple(keep_unprotected),
             as_is,
         )
-        return records_of_arrow(table, options, policy, file=FRAME).as_transactions()
+        return build_records(open_table(frame), options, policy).as_transactions()
     if keep or keep_unprotected or sensitive is not None:
         raise UsageError(
             "keep, keep_unprotected and sensitive need set_columns.", "Name the set-valued columns."
         )
     draft = draft_of_table(
-        table,
+        arrow_table(frame),
         file=FRAME,
         layout=Layout("jsonl"),
         column=column,
@@ -110,30 +110,6 @@ def from_frame(
         id_policy=id_policy,
     )
     return finish(draft, policy)
-
-
-def arrow_table(frame: object) -> pa.Table:
-    """Return any frame as an Arrow table; a single column of lists becomes the column ``items``."""
-    if isinstance(frame, pa.Table):
-        return frame
-    if not hasattr(frame, "__arrow_c_stream__"):
-        raise UsageError(
-            f"a {type(frame).__name__} is not a frame.",
-            "Give a pandas, polars, DuckDB or pyarrow table, or a path to a function that reads files.",
-            code="not-a-frame",
-        )
-    try:
-        return named_columns(pa.table(frame), FRAME)
-    except (TypeError, pa.ArrowInvalid, ValueError):
-        pass
-    try:
-        return pa.table({"items": pa.chunked_array(frame)})
-    except (TypeError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-        raise UsageError(
-            f"the frame cannot be read as an Arrow table ({type(error).__name__}).",
-            "Make every column of one type.",
-            code="not-a-frame",
-        ) from None
 
 
 @checked()

@@ -2,31 +2,42 @@
 
 Every row is a person, and every cell one value. Quasi-identifying columns and the sensitive one are
 named; the others are left out. Nothing is guessed: a cell without a value is an error until it is said
-what it means.
+what it means. All is checked before anything is built, and all faults of a kind are told at once.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
 from ..arguments import checked
-from ..errors import DataError
+from ..distinct import distinct, first_places, number_distinct
+from ..errors import DataError, HierarchyError, Problem, UsageError
+from ..hierarchy.intervals import from_intervals
 from ..hierarchy.tree import Hierarchy
-from ..model.microdata import Microdata
-from .columns import FRAME, Column, Columns, columns_of_fields
-from .csv_text import check_delimiter, split_fields
-from .formats.parquet import MAGIC, parquet_table
-from .microdata_cells import Edges, MicrodataOptions, microdata_of_columns, several_sensitive
-from .sniff import guess_table_delimiter
-from .source import MAX_BYTES, read_source
-from .text import plain_text, shorten
+from ..model.layout import NO_VALUE
+from ..model.microdata import Microdata, check_roles
+from ..model.vocabulary import label_fault
+from .arrays import Flags
+from .column_look import Roles, look_at_columns
+from .columns import Column, Columns, by_line, records_of_ids, repeats, told_of_unused
+from .draft import check_choice
+from .source import MAX_BYTES
+from .spelling import FORMS, check_spelling
+from .table import Table, every_row_lacks, missing_cells, open_table, told_of_left_out
+from .text import MAX_PROBLEMS, shorten
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+MISSING_CELLS = ("error", "suppress-row", "category")
+Edges = Sequence[str | int | float | Decimal]
+_OF_TREES = ("unknown-item", "item-is-category")
+_REMEDY_OF_LISTS = (
+    "Combine each list into one value, or protect sets by l^m-diversity (--set COLUMN --l L -m M)."
+)
 
 
 @checked("sensitive")
@@ -78,37 +89,66 @@ def read_microdata(
     options = _options(
         quasi,
         sensitive,
-        hierarchies,
-        intervals,
-        id_column,
-        missing,
-        missing_cells,
-        normalize,
-        strict,
-        as_is,
+        hierarchies=hierarchies,
+        intervals=intervals,
+        id_column=id_column,
+        missing=missing,
+        missing_cells=missing_cells,
+        normalize=normalize,
+        strict=strict,
+        as_is=as_is,
     )
-    source = read_source(path, max_bytes=max_bytes)
-    if source.data.startswith(MAGIC):
-        table = parquet_table(source, max_bytes=max_bytes)
-        return microdata_of_columns(_arrow_columns(table, options, source.name), options)
-    data, notices = plain_text(source, encoding=encoding)
-    if delimiter is None:
-        delimiter = guess_table_delimiter(data)
-        notices = (
-            *notices,
-            f"read with the delimiter {delimiter!r}, by the look of the file; "
-            "say otherwise with --delimiter.",
-        )
-    fields = split_fields(data, delimiter=check_delimiter(delimiter), name=source.name)
-    columns = columns_of_fields(fields, file=source.name, header=True, delimiter=delimiter)
-    return microdata_of_columns(columns, options, notices)
+    table = open_table(path, delimiter=delimiter, encoding=encoding, max_bytes=max_bytes)
+    return _microdata(table, options)
 
 
 def microdata_from_frame(
-    frame: object,
-    *,
+    frame: object, *, quasi: Sequence[str] | str, sensitive: str, **options: Any
+) -> Microdata:
+    """Return the tuples of a frame: pandas, polars, DuckDB, pyarrow, or anything with Arrow's stream.
+
+    The options are those of `read_microdata`, bytes aside; a null is a cell without a value.
+    """
+    wanted = _options(quasi, sensitive, **options)
+    return _microdata(open_table(frame), wanted)
+
+
+@dataclass(frozen=True)
+class _Options:
+    """Which columns count and how; checked where no file is needed for it."""
+
+    quasi: tuple[str, ...]
+    sensitive: str
+    hierarchies: Mapping[str, Hierarchy]
+    intervals: Mapping[str, Sequence[Edges]]
+    id_column: str | None
+    missing: frozenset[str]
+    missing_cells: str
+    normalize: str | None
+    strict: bool
+    as_is: bool
+
+    def check_names(self, columns: Columns) -> None:
+        """Raise `UsageError` for columns that are not there, or that have two roles."""
+        parts = [part.strip() for part in self.sensitive.split(",")]
+        if self.sensitive not in columns.by_name and all(part in columns.by_name for part in parts):
+            raise _several_sensitive(parts)
+        roles = (*self.quasi, self.sensitive)
+        for name in roles if self.id_column is None else (*roles, self.id_column):
+            columns.require(name)
+        check_roles(self.quasi, self.sensitive, columns.names, (*self.hierarchies, *self.intervals))
+        if self.id_column in roles:
+            raise UsageError(
+                f"column {shorten(str(self.id_column))} is given two roles or named twice.",
+                "Give it one: an id tells persons apart and goes no further.",
+                code="two-roles",
+            )
+
+
+def _options(
     quasi: Sequence[str] | str,
     sensitive: str,
+    *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     intervals: Mapping[str, Sequence[Edges]] | None = None,
     id_column: str | None = None,
@@ -117,68 +157,22 @@ def microdata_from_frame(
     normalize: str | None = None,
     strict: bool = False,
     as_is: bool = False,
-) -> Microdata:
-    """Return the tuples of a frame: pandas, polars, DuckDB, pyarrow, or anything with Arrow's stream.
-
-    The options are those of `read_microdata`; a null is a cell without a value.
-    """
-    from .frames import arrow_table
-
-    options = _options(
-        quasi,
+) -> _Options:
+    if not isinstance(sensitive, str):
+        raise _several_sensitive(list(sensitive) if isinstance(sensitive, Iterable) else [])
+    check_choice("missing_cells", missing_cells, MISSING_CELLS)
+    check_choice("normal_form", normalize, (None, *FORMS))
+    hierarchies, intervals = dict(hierarchies or {}), dict(intervals or {})
+    for name in intervals:
+        if name in hierarchies:
+            raise UsageError(
+                f"column {shorten(name)} has a hierarchy and intervals.", "Give one of them."
+            )
+    return _Options(
+        (quasi,) if isinstance(quasi, str) else tuple(quasi),
         sensitive,
         hierarchies,
         intervals,
-        id_column,
-        missing,
-        missing_cells,
-        normalize,
-        strict,
-        as_is,
-    )
-    return microdata_of_columns(_arrow_columns(arrow_table(frame), options, FRAME), options)
-
-
-def _arrow_columns(table: pa.Table, options: MicrodataOptions, file: str) -> Columns:
-    """Return the named columns of an Arrow table; columns of lists are refused."""
-    from .arrow import is_list, named_columns, row_numbers, text_column
-
-    table = named_columns(table, file)
-    lines = row_numbers(table.num_rows)
-    blank = Column([], np.zeros(0, dtype=np.int32))
-    options.check_names(Columns(dict.fromkeys(table.column_names, blank), 0, file))
-    if table.num_rows == 0:
-        raise DataError(
-            "contains no records.", "Check that this is the right file.", code="no-records", file=file
-        )
-    by_name = {}
-    for name in table.column_names:
-        used = name in (*options.quasi, options.sensitive, options.id_column)
-        if used and is_list(table.schema.field(name).type):
-            raise _set_valued(name, file)
-        by_name[name] = text_column(table.column(name), name, file) if used else blank
-    return Columns(by_name, table.num_rows, file, lines)
-
-
-def _options(
-    quasi: Sequence[str] | str,
-    sensitive: str,
-    hierarchies: Mapping[str, Hierarchy] | None,
-    intervals: Mapping[str, Sequence[Edges]] | None,
-    id_column: str | None,
-    missing: Iterable[str],
-    missing_cells: str,
-    normalize: str | None,
-    strict: bool,
-    as_is: bool,
-) -> MicrodataOptions:
-    if not isinstance(sensitive, str):
-        raise several_sensitive(list(sensitive) if isinstance(sensitive, Iterable) else [])
-    return MicrodataOptions(
-        (quasi,) if isinstance(quasi, str) else tuple(quasi),
-        sensitive,
-        dict(hierarchies or {}),
-        dict(intervals or {}),
         id_column,
         frozenset([missing] if isinstance(missing, str) else missing),
         missing_cells,
@@ -188,10 +182,175 @@ def _options(
     )
 
 
-def _set_valued(name: str, file: str) -> DataError:
-    return DataError(
-        f"column {shorten(name)} holds lists; here a cell is one value.",
-        "Combine each list into one value, or protect sets by l^m-diversity (--set COLUMN --l L -m M).",
-        code="set-valued",
-        file=file,
+def _several_sensitive(names: Sequence[str]) -> UsageError:
+    return UsageError(
+        f"{len(names)} sensitive columns are named; there can be one.",
+        "Combine them into one column, such as 'flu / high'. For one with several values a person, "
+        "use l^m-diversity (--set COLUMN --l L -m M).",
+        code="several-sensitive",
     )
+
+
+def _microdata(table: Table, options: _Options) -> Microdata:
+    """Check everything, then return the tuples, or raise with every problem found."""
+    options.check_names(table.columns)
+    names = (*options.quasi, options.sensitive)
+    columns = table.load((*names, options.id_column), remedy=_REMEDY_OF_LISTS)
+    others = tuple(name for name in columns.names if name not in (*names, options.id_column))
+    roles = Roles(
+        "buckets",
+        options.quasi,
+        options.sensitive,
+        others=others,
+        missing=options.missing,
+        as_is=options.as_is,
+    )
+    told = [*table.notices, *told_of_unused(others), *look_at_columns(columns, roles)]
+    problems: list[Problem] = []
+    if options.id_column is not None:
+        problems += _repeated_ids(columns, options.id_column)
+    texts = options.missing | {""}
+    absent = {name: columns.by_name[name].absent(texts) for name in names}
+    kept = np.ones(columns.n_rows, dtype=np.bool_)
+    if options.missing_cells == "suppress-row":
+        kept = ~np.logical_or.reduce(list(absent.values()))
+        if not kept.any():
+            raise every_row_lacks(columns.file, ("category",))
+        told += told_of_left_out(columns.n_rows, int((~kept).sum()))
+    elif options.missing_cells == "error":
+        for name, cells in absent.items():
+            problems += missing_cells(columns, name, np.flatnonzero(cells), MISSING_CELLS)
+    if problems:
+        raise DataError(by_line(problems)[:MAX_PROBLEMS])
+    hierarchies = dict(options.hierarchies)
+    cleaned: dict[str, Column] = {}
+    for name in names:
+        column = _filled(columns, name, absent[name] & kept)
+        if absent[name].any() and options.missing_cells == "category":
+            told.append(_told_of_category(name, int(absent[name].sum()), options))
+            if name in hierarchies:
+                hierarchies[name] = _with_missing(hierarchies[name], name)
+        elif name == options.sensitive and NO_VALUE in column.values:
+            number = column.values.index(NO_VALUE)
+            n_cells = int((column.code_of_row[kept] == number).sum())
+            told.append(_told_of_category(name, n_cells, options))
+        here = replace(columns, by_name={name: column}).rows(kept)
+        cleaned[name], found, said = _spelled(here, name, options)
+        problems += found
+        told += said
+        if name in options.intervals and not found:
+            hierarchies[name] = _by_intervals(cleaned[name], name, options, columns.file)
+        if name in hierarchies:
+            problems += _strangers(here, cleaned[name], name, hierarchies[name])
+    if problems:
+        kind = HierarchyError if all(p.code in _OF_TREES for p in problems) else DataError
+        raise kind(by_line(problems)[:MAX_PROBLEMS])
+    return Microdata.from_codes(
+        {name: (column.values, column.code_of_row) for name, column in cleaned.items()},
+        options.sensitive,
+        quasi=options.quasi,
+        hierarchies=hierarchies,
+        notices=told,
+    )
+
+
+def _filled(columns: Columns, name: str, absent: Flags) -> Column:
+    """Return a column whose absent cells hold the label for no value."""
+    column = columns.by_name[name]
+    if not absent.any():
+        return column
+    used = set(distinct(column.code_of_row[~absent]).tolist())
+    if NO_VALUE in column.values and column.values.index(NO_VALUE) in used:
+        raise DataError(
+            missing_cells(columns, name, np.flatnonzero(absent), MISSING_CELLS, choice="category")
+        )
+    codes = np.where(absent, len(column.values), column.code_of_row).astype(np.int32)
+    return Column([*column.values, NO_VALUE], codes)
+
+
+def _with_missing(tree: Hierarchy, name: str) -> Hierarchy:
+    """Return the hierarchy with a leaf for no value below its root."""
+    if NO_VALUE in tree.node_of_label:
+        return tree
+    if len(tree.roots) != 1:
+        raise HierarchyError(
+            f"the hierarchy of {shorten(name)} has several roots, so there is no place for no value.",
+            f"Add {NO_VALUE!r} to it.",
+        )
+    parents = {**tree.parents_by_label(), NO_VALUE: tree.labels[tree.roots[0]]}
+    return Hierarchy.from_parents(parents, private=tree.private)
+
+
+def _spelled(columns: Columns, name: str, options: _Options) -> tuple[Column, list[Problem], list[str]]:
+    """Return a column with its values as they count, and what is odd about them."""
+    column = columns.by_name[name]
+    used, number = number_distinct(column.code_of_row)
+    first = first_places(number, len(used))
+    values = [column.values[code] for code in used.tolist()]
+    lines = [columns.line(row) for row in first.tolist()]
+    problems = [
+        Problem(*fault, columns.file, line)
+        for value, line in zip(values, lines, strict=True)
+        if value and (fault := label_fault(value)) is not None
+    ]
+    spelling = check_spelling(
+        values,
+        lambda place: lines[place],
+        file=columns.file,
+        normalize=options.normalize,
+        strict=options.strict,
+    )
+    labels = list(column.values)
+    for code, label in zip(used.tolist(), spelling.labels, strict=True):
+        labels[code] = label
+    told = [f"column {shorten(name)}: {notice}" for notice in spelling.notices]
+    return Column(labels, column.code_of_row), [*problems, *spelling.problems], told
+
+
+def _by_intervals(column: Column, name: str, options: _Options, file: str | None) -> Hierarchy:
+    used = [column.values[code] for code in distinct(column.code_of_row).tolist()]
+    finest, *coarser = options.intervals[name]
+    try:
+        tree = from_intervals([v for v in used if v != NO_VALUE], finest, coarser=coarser)
+    except HierarchyError as error:
+        raise HierarchyError(
+            [replace(p, what=f"column {shorten(name)}: {p.what}", file=file) for p in error.problems]
+        ) from None
+    return _with_missing(tree, name) if NO_VALUE in used else tree
+
+
+def _strangers(columns: Columns, column: Column, name: str, tree: Hierarchy) -> list[Problem]:
+    """Return a problem for each value that is not a leaf of the column's hierarchy."""
+    problems = []
+    used, number = number_distinct(column.code_of_row)
+    first = first_places(number, len(used))
+    for code, row in zip(used.tolist(), first.tolist(), strict=True):
+        value = column.values[code]
+        node = tree.node_of_label.get(value, -1)
+        if not value or 0 <= node < tree.n_leaves:
+            continue
+        where = f"the value {shorten(value)} of column {shorten(name)}"
+        if node < 0:
+            fault = ("unknown-item", f"{where} is not in its hierarchy.", "Add it.")
+        else:
+            remedy = f"Add a leaf such as {shorten(value + ' (unspecified)')}, and use it in the data."
+            fault = ("item-is-category", f"{where} is a category of its hierarchy.", remedy)
+        problems.append(Problem(*fault, columns.file, columns.line(row)))
+    return problems
+
+
+def _repeated_ids(columns: Columns, id_column: str) -> list[Problem]:
+    return columns.problems(
+        "repeated-id",
+        "an id that an earlier row has already. A cell holds one value, so two rows cannot be merged "
+        "into one person.",
+        "Keep one row a person, or read the table as sets (--set) with l^m-diversity.",
+        repeats(*records_of_ids(columns, id_column)),
+    )
+
+
+def _told_of_category(name: str, cells: int, options: _Options) -> str:
+    told = f"{cells:,} cells of column {shorten(name)} have no value; they count as {NO_VALUE!r}"
+    if name == options.sensitive:
+        return f"{told}, which is no value: it hides nobody and counts as none of the l."
+    return f"{told}."

@@ -1,22 +1,105 @@
-"""Read a table with set-valued columns from a CSV or Parquet file."""
+"""Read a table with set-valued columns: each record a row of cells, some of them sets."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..arguments import checked
-from ..model.layout import Layout
+from ..errors import Problem, UsageError
+from ..model.layout import LayoutColumn
 from ..model.records import Records
-from .columns import columns_of_fields
-from .csv_text import check_delimiter, split_fields
-from .draft import Policy
-from .formats.parquet import MAGIC, parquet_table
+from ..model.vocabulary import label_fault
+from .arrays import Places
+from .column_look import Roles, follows_blank, look_at_columns
+from .columns import merged_by_id, told_of_unused
+from .draft import ID_POLICIES, Policy, check_choice, finish, refuse_unused_policy
 from .labels import read_labels
-from .sniff import guess_table_delimiter
-from .source import MAX_BYTES, read_source
-from .tables import TableOptions, build_records, records_of_arrow
-from .text import plain_text
+from .source import MAX_BYTES
+from .table import Entries, Table, open_table
+from .text import MAX_PROBLEMS, shorten
+
+if TYPE_CHECKING:
+    from .arrow import ListColumn
+
+MISSING_CELLS = ("error", "suppress", "category")
+LIST_SEPARATOR = "|"
+"""What stands between the values of a column of lists when it is written to a CSV table."""
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Which columns of a table count and how."""
+
+    separator_of_set: Mapping[str, str | None]
+    keep: tuple[str, ...] = ()
+    sensitive: str | None = None
+    id_column: str | None = None
+    id_policy: str = "merge"
+    missing_cells: str = "error"
+    unprotected: tuple[str, ...] = ()
+    as_is: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("missing_cells", self.missing_cells, MISSING_CELLS)
+        check_choice("id_policy", self.id_policy, ID_POLICIES)
+        refuse_unused_policy(self.id_policy, self.id_column)
+        if not self.separator_of_set:
+            raise UsageError(
+                "no set-valued column is named.", "Name one (--set).", code="no-set-column"
+            )
+        # A sensitive column may be set-valued or kept too; any other has one role.
+        shared = {*self.separator_of_set, *self.keep, *self.unprotected}
+        named = [*self.separator_of_set, *self.keep, *self.unprotected]
+        named += [] if self.sensitive is None or self.sensitive in shared else [self.sensitive]
+        named += [] if self.id_column is None else [self.id_column]
+        for name in named:
+            if named.count(name) > 1:
+                raise UsageError(
+                    f"column {shorten(name)} is given two roles.", "Give it one.", code="two-roles"
+                )
+            what = None
+            if label_fault(name) is not None:
+                what = "is empty or holds what no file can hold"
+            elif "=" in name:
+                what = "holds '=', which ends column names in labels"
+            if what is not None:
+                what = f"the column name {shorten(name)} {what}."
+                raise UsageError(what, "Rename the column.", code="bad-column-name")
+        for name, separator in self.separator_of_set.items():
+            if separator is not None and (not separator or set(separator) & set('"\r\n\0\ufeff')):
+                raise UsageError(
+                    f"the separator of {shorten(name)} is empty, or has a quote or a line end.",
+                    "Give one such as ' ' or '|' (--set-separator).",
+                    code="bad-separator",
+                )
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Every column that is named in some role."""
+        more = (self.sensitive, self.id_column)
+        named = (*self.separator_of_set, *self.keep, *self.unprotected)
+        return named + tuple(name for name in more if name is not None)
+
+    def columns(self, order: Sequence[str]) -> tuple[LayoutColumn, ...]:
+        """Return the columns that count, in the order of the table."""
+        result = []
+        for name in order:
+            if name in self.separator_of_set:
+                separator = self.separator_of_set[name]
+                role = "sensitive" if name == self.sensitive else "set"
+                result.append(LayoutColumn(name, role, separator or LIST_SEPARATOR))
+            elif name == self.sensitive:
+                result.append(LayoutColumn(name, "sensitive"))
+            elif name in self.keep:
+                result.append(LayoutColumn(name, "kept"))
+            elif name in self.unprotected:
+                result.append(LayoutColumn(name, "unprotected"))
+        return tuple(result)
 
 
 @checked()
@@ -84,21 +167,200 @@ def read_records(
         label_of_id=None if labels is None else read_labels(labels, max_bytes=max_bytes),
         repeats=repeats,
     )
-    source = read_source(path, max_bytes=max_bytes)
-    if source.data.startswith(MAGIC):
-        table = parquet_table(source, max_bytes=max_bytes)
-        return records_of_arrow(table, options, policy, file=source.name)
-    data, notices = plain_text(source, encoding=encoding)
-    if delimiter is None:
-        delimiter = guess_table_delimiter(data)
-        notices = (
-            *notices,
-            f"read with the delimiter {delimiter!r}, by the look of the file; "
-            "say otherwise with --delimiter.",
-        )
-    fields = split_fields(data, delimiter=check_delimiter(delimiter), name=source.name)
-    columns = columns_of_fields(fields, file=source.name, header=True, delimiter=delimiter)
+    table = open_table(path, delimiter=delimiter, encoding=encoding, max_bytes=max_bytes)
+    return build_records(table, options, policy)
+
+
+def build_records(table: Table, options: TableOptions, policy: Policy) -> Records:
+    """Return the records of a table whose set-valued columns are texts, or lists already."""
+    names = table.columns.names
     for name in options.all_names:
-        columns.require(name)
-    layout = Layout("table", delimiter=delimiter, gzip=source.gzip)
-    return build_records(columns, {}, columns.names, options, policy, layout=layout, notices=notices)
+        table.columns.require(name)
+    lists: dict[str, ListColumn] = table.lists(options.separator_of_set)
+    if table.arrow is not None:
+        _refuse_unseparated(options, lists, table.columns.file)
+    chosen = options.columns(names)
+    known = {column.name for column in chosen} | {options.id_column}
+    unused = [name for name in names if name not in known]
+    columns = table.load(known - lists.keys()).without(lists)
+    roles = Roles(
+        "sets",
+        tuple(column.name for column in chosen if column.role == "kept"),
+        options.sensitive,
+        {column.name: column.separator for column in chosen if column.separator is not None},
+        tuple(unused),
+        policy.missing,
+        as_is=options.as_is,
+    )
+    notices = (*table.notices, *look_at_columns(columns, roles))
+    entries = Entries(columns, MISSING_CELLS, options.missing_cells)
+    for column in chosen:
+        if column.role == "unprotected":
+            continue
+        if column.name in lists:
+            _add_lists(entries, column.name, lists[column.name], policy)
+        elif column.separator is None:
+            entries.add_cells(column.name, policy.missing | {""})
+        else:
+            notices += _add_sets(entries, column.name, column.separator, options, policy)
+    record_of_row = None
+    if options.id_column is not None:
+        record_of_row, told = merged_by_id(columns, options.id_column, options.id_policy)
+        notices += told
+    cells_of_row = None
+    if options.unprotected:
+        open_columns = [column.name for column in chosen if column.role == "unprotected"]
+        cells_of_row = _raw_cells(entries, open_columns, record_of_row)
+        shown = ", ".join(shorten(name) for name in open_columns)
+        notices += (
+            f"published as they are, NOT covered by the promise: {shown}. Whoever knows such a value "
+            "can tell records apart by it.",
+        )
+    draft = entries.draft(
+        replace(table.layout, columns=chosen),
+        (*notices, *told_of_unused(unused)),
+        record_of_row=record_of_row,
+        cells_of_row=cells_of_row,
+    )
+    items = finish(draft, replace(policy, missing=frozenset(), label_of_id=None))
+    return _told_of_conflicts(Records(chosen, items))
+
+
+def _refuse_unseparated(
+    options: TableOptions, lists: Mapping[str, ListColumn], file: str | None
+) -> None:
+    for name, separator in options.separator_of_set.items():
+        if name not in lists and separator is None:
+            raise UsageError(
+                f"column {shorten(name)} holds texts and no separator is given.",
+                "Give its separator, or a column of lists.",
+                code="bad-separator",
+                file=file,
+            )
+
+
+def _raw_cells(
+    entries: Entries, names: Sequence[str], record_of_row: Places | None
+) -> list[tuple[str, ...]]:
+    """Return the cells of unprotected columns, row by row; merged rows must agree on them."""
+    columns = entries.columns
+    texts: list[list[str]] = []
+    for name in names:
+        column = columns.require(name)
+        for code, value in enumerate(column.values):
+            fault = label_fault(value) if value else None
+            if fault is not None:
+                entries.problems += columns.problems(
+                    *fault, np.flatnonzero(column.code_of_row == code)[:1]
+                )
+        values = [*column.values, ""]  # a null has the code -1
+        texts.append([values[code] for code in column.code_of_row.tolist()])
+    cells = list(zip(*texts, strict=True))
+    if record_of_row is not None:
+        first: dict[int, tuple[str, ...]] = {}
+        differing = [
+            row
+            for row, record in enumerate(record_of_row.tolist())
+            if first.setdefault(record, cells[row]) != cells[row]
+        ]
+        entries.problems += columns.problems(
+            "conflicting-cells",
+            "the rows of one id differ in a column that is published as it is.",
+            "Make them equal, or leave the column out of --keep-unprotected.",
+            np.array(differing[: max(MAX_PROBLEMS - len(entries.problems), 0)], dtype=np.int64),
+        )
+    return cells
+
+
+def _add_sets(
+    entries: Entries, name: str, separator: str, options: TableOptions, policy: Policy
+) -> tuple[str, ...]:
+    """Split each distinct cell once, spread its items over the rows that have it, and tell how."""
+    columns = entries.columns
+    cells = columns.require(name)
+    absent = cells.absent(policy.missing)
+    told: tuple[str, ...] = ()
+    counts = np.bincount(cells.code_of_row[~absent], minlength=len(cells.values)).tolist()
+    used = [(value, count) for value, count in zip(cells.values, counts, strict=True) if count]
+    spaced = not options.as_is and follows_blank(used, separator)
+    if spaced:
+        told = (
+            f"blanks follow the separator {separator!r} in column {shorten(name)}: they "
+            "were left out (--as-is keeps them).",
+        )
+    number: dict[str, int] = {}
+    items_of_cell: list[list[int]] = []
+    faulty: list[bool] = []
+    mapping = policy.label_of_id
+    unknown: dict[int, str] = {}
+    for code, cell in enumerate(cells.values):
+        parts = cell.split(separator) if cell else []
+        if spaced:
+            parts = [part.strip(" \t") for part in parts]
+        faulty.append("" in parts)
+        parts = [part for part in parts if part not in policy.missing]
+        if mapping is not None:
+            strangers = [part for part in parts if part and part not in mapping]
+            if strangers:
+                unknown[code] = strangers[0]
+            parts = [mapping.get(part, part) for part in parts]
+        items_of_cell.append([number.setdefault(part, len(number)) for part in parts if part])
+    present = np.flatnonzero(~absent)
+    code_of_present = cells.code_of_row[present]
+    length_of_cell = np.array([len(items) for items in items_of_cell] or [0], dtype=np.int64)
+    flat = np.array([item for items in items_of_cell for item in items], dtype=np.int32)
+    start_of_cell = np.cumsum(length_of_cell) - length_of_cell
+    lengths = length_of_cell[code_of_present]
+    before = np.cumsum(lengths) - lengths
+    places = np.repeat(start_of_cell[code_of_present] - before, lengths) + np.arange(int(lengths.sum()))
+    entries.add(name, list(number), np.repeat(present, lengths), flat[places])
+    entries.problems += columns.problems(
+        "empty-item",
+        f"an empty item in a cell of column {shorten(name)}.",
+        "Remove the extra separator, or name another (--set-separator).",
+        present[np.array(faulty or [False])[code_of_present]],
+    )
+    for row in present[np.isin(code_of_present, list(unknown))][:MAX_PROBLEMS].tolist():
+        fault = _unknown_id(unknown[int(cells.code_of_row[row])])
+        entries.problems.append(Problem(*fault, columns.file, columns.line(row)))
+    entries.treat_missing(name, np.flatnonzero(absent))
+    return told
+
+
+def _add_lists(entries: Entries, name: str, found: ListColumn, policy: Policy) -> None:
+    values, rows, codes = found.values, found.row_of_entry, found.code_of_entry
+    mapping = policy.label_of_id
+    kept = np.array([value not in policy.missing for value in values], dtype=np.bool_)[codes]
+    rows, codes = rows[kept], codes[kept]
+    for code, value in enumerate(values):
+        fault = None
+        if not value:
+            fault = ("empty-item", f"an empty item in column {shorten(name)}.", "Remove it.")
+        elif mapping is not None and value not in mapping:
+            fault = _unknown_id(value)
+        if fault is not None:
+            entries.problems += entries.columns.problems(*fault, rows[codes == code][:1])
+    if mapping is not None:
+        values = [mapping.get(value, value) for value in values]
+    entries.add(name, values, rows, codes)
+    entries.treat_missing(name, found.null_rows)
+
+
+def _unknown_id(value: str) -> tuple[str, str, str]:
+    return "unknown-id", f"id {shorten(value)} has no label.", "Add it to the file of labels."
+
+
+def _told_of_conflicts(records: Records) -> Records:
+    """Tell where merging the rows of an id left several values in a column of one value."""
+    told = []
+    for column in records.columns:
+        if column.separator is None:
+            several = int((records.column(column.name).length_by_record > 1).sum())
+            if several:
+                told.append(
+                    f"{several:,} merged records have several values in {shorten(column.name)}."
+                )
+    if not told:
+        return records
+    items = replace(records.items, notices=(*records.items.notices, *told))
+    return Records(records.columns, items)

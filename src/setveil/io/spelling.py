@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
-from ..errors import Problem
+from ..errors import DataError, Problem
+from ..model.transactions import Transactions
 from ..model.vocabulary import cleaned
-from .text import shorten
+from .text import MAX_PROBLEMS, shorten
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -139,10 +140,62 @@ def _notices_of_case(labels: Sequence[str]) -> list[str]:
         twin = first_of_folded.setdefault(label.casefold(), label)
         if twin != label:
             pairs.add(f"{shorten(twin)} and {shorten(label)}")
+    return _told_of_case("labels", sorted(pairs))
+
+
+def _told_of_case(what: str, pairs: Sequence[str]) -> list[str]:
     if not pairs:
         return []
-    shown = ", ".join(sorted(pairs)[:_SHOWN]) + (", …" if len(pairs) > _SHOWN else "")
-    return [f"labels that differ only in case are kept apart: {shown}."]
+    shown = ", ".join(pairs[:_SHOWN]) + (", …" if len(pairs) > _SHOWN else "")
+    return [f"{what} that differ only in case are kept apart: {shown}."]
+
+
+def check_spelling_of_pair(
+    first: Transactions, second: Transactions, *, table: bool = False
+) -> list[str]:
+    """Raise `DataError` where two data sets write one text in two ways; return what else is to tell.
+
+    Each may be in order by itself, and every record that holds such a text would look like a
+    difference. With `table` labels are ``column=value``, and only values are compared.
+    """
+
+    def prefix_of(label: str) -> str:
+        return label[: label.index("=") + 1] if table else ""  # a column's name holds no '='
+
+    def seen(label: str) -> str:
+        prefix = prefix_of(label)
+        return prefix + cleaned(label[len(prefix) :])
+
+    here, there = (set(data.vocabulary.labels) for data in (first, second))
+    # What both have was compared with all labels of either when they were read.
+    only_here, only_there = sorted(here - there), sorted(there - here)
+    twin_of_seen = {seen(label): label for label in only_here}
+    problems = [
+        _two_spellings(first, twin, second, label, prefix_of(label))
+        for label in only_there
+        if (twin := twin_of_seen.get(seen(label))) is not None
+    ]
+    if problems:
+        raise DataError(sorted(problems, key=lambda problem: problem.line or 0)[:MAX_PROBLEMS])
+    twin_of_folded = {label.casefold(): label for label in only_here}
+    pairs = [
+        f"{shorten(twin)} and {shorten(label)}"
+        for label in only_there
+        if (twin := twin_of_folded.get(label.casefold())) is not None
+    ]
+    return _told_of_case("labels of the two data sets", pairs)
+
+
+def _two_spellings(
+    first: Transactions, one: str, second: Transactions, other: str, prefix: str
+) -> Problem:
+    """Return the problem that one file with both labels would have, with both places."""
+    found = check_spelling((one, other), lambda _: None, file=second.source, prefixes=(prefix, prefix))
+    (problem,) = found.problems
+    line = first.first_line_of(one)
+    place = f"{first.source or 'the first data set'}{'' if line is None else f', line {line}'}"
+    what = f"{problem.what.removesuffix('.')} (the first in {place})."
+    return replace(problem, what=what, line=second.first_line_of(other))
 
 
 def _count(number: int, noun: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+NO_VALUE = "(missing)"
+"""Stands for a cell without a value. As a sensitive value it is published, and counts as none."""
+
 
 @dataclass(frozen=True)
 class LayoutColumn:

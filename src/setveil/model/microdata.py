@@ -17,12 +17,11 @@ from ..distinct import distinct
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..hierarchy.intervals import parse_number
 from ..hierarchy.tree import Hierarchy
+from .layout import NO_VALUE
 
 Ids = NDArray[np.int32]
 ROOT = "*"
 """The root above the values of a column without a hierarchy."""
-NO_VALUE = "(missing)"
-"""Stands for a cell without a value. As a sensitive value it is published, and counts as none."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from .._version import __version__
 from ..model.guarantees import BucketGuarantee, LDiversity
-from ..model.microdata import NO_VALUE
+from ..model.layout import NO_VALUE
 from .bucket_release import BucketRelease
 from .bucket_tables import bucket_name, count_name
 from .documents import (

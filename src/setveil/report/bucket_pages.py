@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..model.microdata import NO_VALUE
+from ..model.layout import NO_VALUE
 from ..model.rules import NegativeRule
 from ..progress import where_time_went
 from ..release.bucket_release import BucketRelease

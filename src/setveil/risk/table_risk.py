@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.guarantees import BucketGuarantee
-from ..model.microdata import NO_VALUE
+from ..model.layout import NO_VALUE
 from .background import BackgroundAttack
 from .definetti import DeFinettiAttack
 

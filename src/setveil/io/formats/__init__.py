@@ -13,6 +13,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from ...errors import InternalError
 from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ...model.vocabulary import label_fault
@@ -94,6 +95,8 @@ def formulas_in(transactions: Transactions, layout: Layout) -> str | None:
 
 def write_data(transactions: Transactions, layout: Layout, file: BinaryIO) -> None:
     """Write canonical transactions to a binary file; the same rows give the same bytes."""
+    if layout.format not in FORMATS:
+        raise InternalError(f"no writer for the format {layout.format}.")
     format = FORMATS[layout.format]
     if layout.gzip and not format.is_packed:
         # No name and no time in the header: they would tell of the run and change the bytes.

@@ -10,12 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from setveil.errors import DataError, UsageError
-from setveil.io.pattern_data import (
-    PatternData,
-    classes_from_frame,
-    read_attribute_tables,
-    read_classes,
-)
+from setveil.io.pairs import PatternData, read_attribute_tables, read_classes
 
 PEOPLE = "sex,job,note,pay\nF,cook,x,low\nM,cook,,high\nF,?,x,low\nM,clerk,x,high\nM,,x,none\n"
 
@@ -150,7 +145,7 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     usual: dict[str, Any] = {"class_column": "pay", "attributes": ["sex", "year"]}
     for read_it in (
         lambda **given: read_classes(tmp_path / "people.parquet", **given),
-        lambda **given: classes_from_frame(table, **given),
+        lambda **given: read_classes(table, **given),
     ):
         data = read_it(**usual, missing_cells="suppress-row")
         assert rows(data) == ([("sex=M", "year=2")], [("sex=F", "year=1")] * 2)
@@ -158,6 +153,6 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="no complete row has the class 'high'"):
             read_it(**usual, missing_cells="complete-rows")
     with pytest.raises(DataError, match="holds lists; here a cell is one value"):
-        classes_from_frame(table.drop(["cost"]), class_column="pay", missing_cells="suppress")
+        read_classes(table.drop(["cost"]), class_column="pay", missing_cells="suppress")
     with pytest.raises(DataError, match="no records"):
-        classes_from_frame(table.slice(0, 0), **usual)
+        read_classes(table.slice(0, 0), **usual)
