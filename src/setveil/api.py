@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .audit.buckets import BucketFinding
     from .audit.pair_finding import PairFinding
     from .audit.verdict import Verdict
-    from .io.queries import QueryFile
+    from .io.lists import QueryFile
     from .measure.pair_scores import PairScores
     from .measure.scores import Scores
     from .risk.assessment import Assessment
@@ -439,7 +439,7 @@ def measure(
         Names of `setveil.measure.catalogue`, "all", or None for the cheap ones.
     queries
         COUNT queries to ask the release and the original: sets of labels, or what
-        `setveil.io.queries.read_queries` returned.
+        `setveil.io.lists.read_queries` returned.
     random_queries
         How many random queries to ask instead.
     query_size

@@ -174,7 +174,7 @@ def weights_of(given: Mapping[str, Any]) -> Mapping[str, Fraction] | None:
     """Return the weights of the file named, if one is."""
     if not given["weights"]:
         return None
-    from ..io.weights import read_weights
+    from ..io.lists import read_weights
 
     return read_weights(given["weights"])
 

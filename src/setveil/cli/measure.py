@@ -143,7 +143,7 @@ def measure(
     asked = _asked(given)
     _check_files(given)
     if given["queries"] is not None:
-        from ..io.queries import read_queries
+        from ..io.lists import read_queries
 
         asked["queries"] = read_queries(given["queries"])
     transactions = read_data(given["original"], given)
@@ -158,7 +158,7 @@ def measure(
             scores = measure_release(opened, watch=watch, **asked)
     screen.notices(transactions.notices, verbose=given["verbose"])
     if scores.queries is not None and given["save_queries"] is not None:
-        from ..io.queries import write_queries
+        from ..io.lists import write_queries
 
         write_queries(scores.queries.workload.queries(), given["save_queries"], force=given["force"])
         screen.written(given["save_queries"])

@@ -194,7 +194,7 @@ def _deliver(
     chosen = found.most_frequent(len(found) if top is None else top)
     if given["output"] is not None:
         from ..io.files import write_text_file
-        from ..io.itemsets import itemsets_as_csv
+        from ..io.lists import itemsets_as_csv
 
         text = itemsets_as_csv(chosen.labelled(labels), n_records)
         write_text_file(given["output"], text, mode=0o600, force=given["force"])

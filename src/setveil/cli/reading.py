@@ -173,7 +173,7 @@ def _sensitive(told: Mapping[str, Any], data: Transactions | None) -> frozenset[
 
 
 def _listed(texts: list[str]) -> list[str]:
-    from ..io.weights import read_lines
+    from ..io.lists import read_lines
 
     labels: list[str] = []
     for text in texts:

@@ -10,19 +10,45 @@ that another version of numpy gives the same baskets.
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
 from ..model.transactions import Transactions
-from .demo_products import BEST_SELLERS, BUNDLES, RARE, product_paths, words
 
 POS_RECORDS = 515_597
 POS_ITEMS = 1_657
 POS_LONGEST = 164
 GROCERIES_LONGEST = 30
 TAIL_SCALE = 18.0
+
+
+@cache
+def shop() -> dict[str, Any]:
+    """Return the made-up shop: its shelves, what sells best and seldom, and what is bought together.
+
+    ``best sellers`` begin with the most bought; ``rare`` products are bought a handful of times in ten
+    thousand baskets; a bundle begins with how often it is bought compared with the others.
+    """
+    text = files(__package__).joinpath("demo_shop.json").read_text(encoding="utf-8")
+    told: dict[str, Any] = json.loads(text)
+    return told
+
+
+def product_paths() -> list[tuple[str, str, str, str]]:
+    """Return (product, category, department, root) of every product, in the order of the shelves."""
+    return [
+        (product, category, department, shop()["root"])
+        for department, shelves in shop()["shelves"].items()
+        for category, products in shelves.items()
+        for product in products
+    ]
 
 
 def toy() -> tuple[Transactions, Hierarchy]:
@@ -92,8 +118,7 @@ def _at_least_one(name: str, value: int) -> None:
 
 def _grocery_weights(names: list[str], generator: np.random.Generator) -> NDArray[np.float64]:
     """Return how often each product is taken, near Zipf's law with a floor for the rare ones."""
-    order = words(BEST_SELLERS)
-    rare = set(words(RARE))
+    order, rare = list(shop()["best sellers"]), set(shop()["rare"])
     rest = [name for name in names if name not in rare and name not in set(order)]
     keys = generator.random(len(rest))
     order += [rest[place] for place in np.argsort(keys, kind="stable")]
@@ -118,10 +143,10 @@ def _bundles(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (record, product) pairs of the bundles; each part is left out one time in five."""
     number_of = {name: number for number, name in enumerate(names)}
-    weights = np.array([weight for weight, _ in BUNDLES], dtype=np.float64)
+    weights = np.array([weight for weight, *_ in shop()["bundles"]], dtype=np.float64)
     has_bundle = np.flatnonzero(generator.random(n) < 0.24)
     chosen = _drawn(weights, len(has_bundle), generator)
-    parts = [[number_of[word] for word in words(text)] for _, text in BUNDLES]
+    parts = [[number_of[name] for name in parts] for _, *parts in shop()["bundles"]]
     size = np.array([len(part) for part in parts], dtype=np.int64)
     start = np.concatenate([[0], np.cumsum(size)])
     flat = np.array([number for part in parts for number in part], dtype=np.int64)

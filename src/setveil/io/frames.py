@@ -18,7 +18,7 @@ from .arrow import arrow_table, draft_of_table, list_array
 from .columns import FRAME
 from .draft import ID_POLICIES, Policy, check_choice, finish
 from .formats.table import cells_of_table
-from .labels import read_labels
+from .lists import read_labels
 from .records import TableOptions, build_records
 from .table import open_table
 

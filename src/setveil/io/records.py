@@ -18,7 +18,7 @@ from .arrays import Places
 from .column_look import Roles, follows_blank, look_at_columns
 from .columns import merged_by_id, told_of_unused
 from .draft import ID_POLICIES, Policy, check_choice, finish, refuse_unused_policy
-from .labels import read_labels
+from .lists import read_labels
 from .source import MAX_BYTES
 from .table import Entries, Table, open_table
 from .text import MAX_PROBLEMS, shorten

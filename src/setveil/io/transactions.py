@@ -18,7 +18,7 @@ from .draft import ID_POLICIES, Policy, check_choice, finish, refuse_unused_poli
 from .formats import FORMATS, LAYOUTS, guess_format
 from .formats.base import Reading
 from .formats.parquet import MAGIC
-from .labels import read_labels
+from .lists import read_labels
 from .sniff import guess_table_delimiter, head_of
 from .source import MAX_BYTES, read_source
 from .text import plain_text

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
-from ..io.queries import QueryFile
+from ..io.lists import QueryFile
 from .before_after import BeforeAfter
 
 SEED = 20_250_101

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from setveil.errors import UsageError
-from setveil.io.demo import groceries, pos_shape, toy
-from setveil.io.demo_products import BEST_SELLERS, BUNDLES, RARE, product_paths, words
+from setveil.io.demo import groceries, pos_shape, product_paths, shop, toy
 from setveil.model.transactions import Transactions, bind
 
 
@@ -37,9 +36,9 @@ def test_the_shop_has_three_levels_and_every_named_product() -> None:
     assert len(products) == len(paths) == 201
     assert len({path[1] for path in paths}) == 46
     assert len({path[2] for path in paths}) == 12
-    named = words(BEST_SELLERS) + words(RARE) + [word for _, text in BUNDLES for word in words(text)]
-    assert set(named) <= products
-    assert not set(words(BEST_SELLERS)) & set(words(RARE))
+    best, rare, bundles = (shop()[name] for name in ("best sellers", "rare", "bundles"))
+    assert {*best, *rare, *(name for _, *names in bundles for name in names)} <= products
+    assert not set(best) & set(rare)
 
 
 def test_baskets_look_like_a_shops() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from setveil.errors import DataError, UsageError
-from setveil.io.labels import read_labels
+from setveil.io.lists import read_labels
 from setveil.io.transactions import read_transactions
 from setveil.model.layout import Layout
 from setveil.model.transactions import Transactions

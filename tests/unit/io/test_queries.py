@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from setveil.errors import DataError, FileSystemError
-from setveil.io.queries import read_queries, write_queries
+from setveil.io.lists import read_queries, write_queries
 
 
 def saved(folder: Path, text: str) -> Path:

@@ -9,7 +9,7 @@ import pytest
 
 import setveil as sv
 from setveil.errors import DataError, UsageError
-from setveil.io.queries import QueryFile
+from setveil.io.lists import QueryFile
 from setveil.measure.before_after import BeforeAfter
 from setveil.measure.queries import query_errors
 from setveil.measure.workload import asked_workload, random_workload, workload_of
