@@ -88,11 +88,9 @@ def from_paths(paths: Iterable[Sequence[str]]) -> Hierarchy:
     hierarchy = Hierarchy.from_paths(paths)
     if len(hierarchy.roots) != 1:
         names = ", ".join(repr(hierarchy.labels[node][:40]) for node in hierarchy.roots[:5])
-        raise HierarchyError(
-            f"the paths have {len(hierarchy.roots)} roots ({names}); one is expected.",
-            "End all paths with the same label.",
-            code="several-roots",
-        )
+        what = f"the paths have {len(hierarchy.roots)} roots ({names}); one is expected."
+        remedy = "End all paths with the same label."
+        raise HierarchyError(what, remedy, code="several-roots")
     return hierarchy
 
 
@@ -148,11 +146,8 @@ def forest(hierarchy_of_column: Mapping[str, Hierarchy]) -> Hierarchy:
         for label, above in hierarchy.parents_by_label().items():
             name = f"{column}={label}"
             if name in parent_of:
-                raise HierarchyError(
-                    f"two columns give the label {name[:40]!r}.",
-                    "Rename a column.",
-                    code="column-clash",
-                )
+                what, remedy = f"two columns give the label {name[:40]!r}.", "Rename a column."
+                raise HierarchyError(what, remedy, code="column-clash")
             parent_of[name] = None if above is None else f"{column}={above}"
     private = any(hierarchy.private for hierarchy in hierarchy_of_column.values())
     return Hierarchy.from_parents(parent_of, private=private)
@@ -191,11 +186,9 @@ def sorted_labels(labels: Iterable[str]) -> list[str]:
 
 def _refuse_root(root: str, leaves: Sequence[str]) -> None:
     if not root or root in leaves:
-        raise HierarchyError(
-            f"the root's label {root[:40]!r} is empty or an item of the data.",
-            "Choose another label for the root.",
-            code="root-name-taken",
-        )
+        what = f"the root's label {root[:40]!r} is empty or an item of the data."
+        remedy = "Choose another label for the root."
+        raise HierarchyError(what, remedy, code="root-name-taken")
 
 
 def _groups(level: list[tuple[str, str, str]], fan_out: int) -> list[list[tuple[str, str, str]]]:

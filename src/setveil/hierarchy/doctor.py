@@ -391,11 +391,9 @@ def mend(
 def _join_roots(parent_of: dict[str, str | None], name: str) -> bool:
     roots = [label for label, above in parent_of.items() if above is None and label != name]
     if name in parent_of and parent_of[name] is not None:
-        raise HierarchyError(
-            f"{short(name)} is already a label below another one.",
-            "Choose another name for --add-root.",
-            code="root-name-taken",
-        )
+        what = f"{short(name)} is already a label below another one."
+        remedy = "Choose another name for --add-root."
+        raise HierarchyError(what, remedy, code="root-name-taken")
     if not roots or (len(roots) == 1 and name not in parent_of):
         return False
     for label in roots:
@@ -411,8 +409,6 @@ def _attach_target(parent_of: dict[str, str | None], attach: str) -> str:
     roots = [label for label, above in parent_of.items() if above is None]
     if attach == "*" and len(roots) == 1:
         return roots[0]
-    raise HierarchyError(
-        f"there is no category {short(attach)} to attach items to.",
-        "Name a category of the hierarchy, or '*' for its only root.",
-        code="no-such-category",
-    )
+    what = f"there is no category {short(attach)} to attach items to."
+    remedy = "Name a category of the hierarchy, or '*' for its only root."
+    raise HierarchyError(what, remedy, code="no-such-category")

@@ -78,13 +78,9 @@ class EdgeCollector:
         """Record an edge; return False where `child` had this very parent already."""
         if child not in self.parent_of:
             if len(self.parent_of) >= MAX_NODES:
-                raise ResourceLimit(
-                    f"the hierarchy has more than {MAX_NODES:,} labels.",
-                    "Split it, or drop the labels that do not occur in the data.",
-                    code="too-many-nodes",
-                    file=self.file,
-                    line=line,
-                )
+                what = f"the hierarchy has more than {MAX_NODES:,} labels."
+                remedy = "Split it, or drop the labels that do not occur in the data."
+                raise ResourceLimit(what, remedy, code="too-many-nodes", file=self.file, line=line)
             self.parent_of[child] = parent
             self.line_of[child] = line
             return True

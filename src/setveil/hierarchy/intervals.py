@@ -153,11 +153,9 @@ def _checked_edges(edges: Sequence[str | int | float | Decimal]) -> list[Decimal
         raise UsageError("an interval needs two edges.", "Give e.g. 0,10,20.")
     for low, high in pairwise(numbers):
         if low >= high:
-            raise HierarchyError(
-                f"the intervals at the edges {low} and {high} overlap; edges must rise.",
-                "Sort the edges and drop repeats.",
-                code="interval-overlap",
-            )
+            what = f"the intervals at the edges {low} and {high} overlap; edges must rise."
+            remedy = "Sort the edges and drop repeats."
+            raise HierarchyError(what, remedy, code="interval-overlap")
     return numbers
 
 
@@ -172,11 +170,9 @@ def _check_nested(finer: Sequence[Decimal], higher: Sequence[Decimal]) -> None:
                 what = f"the edge {edge} lies outside the finer intervals."
             raise HierarchyError(what, "Use edges of the level below.", code="interval-overlap")
     if (higher[0], higher[-1]) != (finer[0], finer[-1]):
-        raise HierarchyError(
-            f"[{higher[0]}, {higher[-1]}) leaves a gap over [{finer[0]}, {finer[-1]}).",
-            "Begin and end all levels at the same edges.",
-            code="interval-gap",
-        )
+        what = f"[{higher[0]}, {higher[-1]}) leaves a gap over [{finer[0]}, {finer[-1]})."
+        remedy = "Begin and end all levels at the same edges."
+        raise HierarchyError(what, remedy, code="interval-gap")
 
 
 def interval_faults(

@@ -73,11 +73,9 @@ def learned(transactions: Records, *, fan_out: int = 4, root: str = "ALL") -> Hi
     used = np.flatnonzero(count_by_item)
     labels = [transactions.vocabulary.labels[item] for item in used.tolist()]
     if not labels or root in labels:
-        raise HierarchyError(
-            "the data have no items, or one is named like the root.",
-            "Choose another label for the root.",
-            code="root-name-taken" if labels else "empty-hierarchy",
-        )
+        what = "the data have no items, or one is named like the root."
+        remedy = "Choose another label for the root."
+        raise HierarchyError(what, remedy, code="root-name-taken" if labels else "empty-hierarchy")
     together, context_count = _co_occurrence(transactions, count_by_item)
     together, count = together[used], count_by_item[used]
     parent_of: dict[str, str | None] = {root: None}

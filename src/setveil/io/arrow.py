@@ -67,11 +67,9 @@ def arrow_table(frame: object) -> pa.Table:
     try:
         return pa.table({"items": pa.chunked_array(frame)})
     except (TypeError, pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-        raise UsageError(
-            f"the frame cannot be read as an Arrow table ({type(error).__name__}).",
-            "Make every column of one type.",
-            code="not-a-frame",
-        ) from None
+        what = f"the frame cannot be read as an Arrow table ({type(error).__name__})."
+        remedy = "Make every column of one type."
+        raise UsageError(what, remedy, code="not-a-frame") from None
 
 
 def text_column(array: pa.ChunkedArray, name: str, file: str | None) -> Column:
@@ -148,12 +146,9 @@ def draft_of_table(
         return _with_unused(draft, [name for name in names if name not in used])
     if onehot or (onehot is None and _all_flags(table, id_column)):
         return _draft_of_flags(table, id_column, file, layout, id_policy)
-    raise UsageError(
-        f"which of {len(names)} columns hold the items?",
-        "Name the column of lists, or the columns of id and item.",
-        code="columns-unnamed",
-        file=file,
-    )
+    what = f"which of {len(names)} columns hold the items?"
+    remedy = "Name the column of lists, or the columns of id and item."
+    raise UsageError(what, remedy, code="columns-unnamed", file=file)
 
 
 def list_array(transactions: Transactions) -> pa.Array:
@@ -179,12 +174,9 @@ def _draft_of_lists(
 ) -> Draft:
     kind = table.schema.field(column).type
     if not is_list(kind):
-        raise DataError(
-            f"column {shorten(column)} holds {kind}, not lists of strings.",
-            "Name a column of lists, or the columns of id and item.",
-            code="not-a-list",
-            file=file,
-        )
+        what = f"column {shorten(column)} holds {kind}, not lists of strings."
+        remedy = "Name a column of lists, or the columns of id and item."
+        raise DataError(what, remedy, code="not-a-list", file=file)
     entries = list_column(table.column(column), column, file)
     problems = tuple(
         Problem("null-list", f"no list in column {shorten(column)} (null).",

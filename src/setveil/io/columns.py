@@ -146,12 +146,8 @@ def columns_of_fields(fields: Fields, *, file: str, header: bool, delimiter: str
         check_names(names, file, int(fields.line_of_row[0]))
         fields = fields.without_first_row()
     if fields.n_rows == 0:
-        raise DataError(
-            "contains no records, only a header.",
-            "Check that this is the right file.",
-            code="no-records",
-            file=file,
-        )
+        what, remedy = "contains no records, only a header.", "Check that this is the right file."
+        raise DataError(what, remedy, code="no-records", file=file)
     problems = ragged_problems(fields, width, file)
     if problems:
         raise DataError(problems[:MAX_PROBLEMS])

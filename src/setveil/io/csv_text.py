@@ -79,11 +79,9 @@ def check_delimiter(delimiter: str) -> str:
     plain = delimiter == "\t" or (delimiter.isascii() and delimiter.isprintable())
     # A cell of a one-hot table is 0 or 1.
     if len(delimiter) != 1 or not plain or delimiter in '"01':
-        raise UsageError(
-            f"{shorten(delimiter)} cannot be a delimiter.",
-            "Use one ASCII character such as ',' or ';' or a tab.",
-            code="bad-delimiter",
-        )
+        what = f"{shorten(delimiter)} cannot be a delimiter."
+        remedy = "Use one ASCII character such as ',' or ';' or a tab."
+        raise UsageError(what, remedy, code="bad-delimiter")
     return delimiter
 
 
@@ -174,13 +172,9 @@ def _line_of_code(fields: Fields, code: int) -> int:
 
 def field_too_long(name: str, line: int | None) -> ResourceLimit:
     """Return the error of a value beyond `MAX_FIELD_CHARACTERS`."""
-    return ResourceLimit(
-        f"a value longer than {MAX_FIELD_CHARACTERS:,} characters.",
-        "Check the quotes and the delimiter; shorten the value if it is right.",
-        code="field-too-long",
-        file=name,
-        line=line,
-    )
+    what = f"a value longer than {MAX_FIELD_CHARACTERS:,} characters."
+    remedy = "Check the quotes and the delimiter; shorten the value if it is right."
+    return ResourceLimit(what, remedy, code="field-too-long", file=name, line=line)
 
 
 def ragged_problems(fields: Fields, expected: int, name: str) -> list[Problem]:

@@ -54,11 +54,8 @@ def check_choice(name: str, value: str | None, choices: Sequence[str | None]) ->
     """Raise `UsageError` unless the value is one of the choices."""
     if value not in choices:
         known = ", ".join(choice for choice in choices if choice is not None)
-        raise UsageError(
-            f"unknown {name.replace('_', ' ')} {shorten(str(value))}.",
-            f"Known: {known}.",
-            code="unknown-choice",
-        )
+        what, remedy = f"unknown {name.replace('_', ' ')} {shorten(str(value))}.", f"Known: {known}."
+        raise UsageError(what, remedy, code="unknown-choice")
 
 
 @dataclass(frozen=True)
@@ -318,11 +315,9 @@ def _refuse_repeats(draft: Draft, record_of_entry: Places, labels: Sequence[str]
 def refuse_unused_policy(id_policy: str, id_column: str | None) -> None:
     """Raise `UsageError` where repeated ids shall be an error and no column holds ids."""
     if id_policy == "error" and id_column is None:
-        raise UsageError(
-            "id-policy error has no use without a column of ids.",
-            "Name the column (--id), or leave the policy out.",
-            code="unused-option",
-        )
+        what = "id-policy error has no use without a column of ids."
+        remedy = "Name the column (--id), or leave the policy out."
+        raise UsageError(what, remedy, code="unused-option")
 
 
 def _cells_of_records(draft: Draft, n_records: int) -> tuple[tuple[str, ...], ...] | None:

@@ -43,12 +43,8 @@ def check_new_file(path: StrPath, *, force: bool = False, inputs: Iterable[StrPa
             )
         refuse_inside(place)
         if not place.parent.is_dir():
-            raise FileSystemError(
-                "the folder that shall hold it does not exist.",
-                "Create it first.",
-                code="missing",
-                file=shown(place),
-            )
+            what, remedy = "the folder that shall hold it does not exist.", "Create it first."
+            raise FileSystemError(what, remedy, code="missing", file=shown(place))
 
 
 def write_text_file(path: StrPath, text: str, *, mode: int = 0o644, force: bool = False) -> None:

@@ -129,12 +129,8 @@ def read_queries(path: StrPath) -> QueryFile:
         raise DataError(problems)
     filled = [(line, tuple(dict.fromkeys(row))) for line, row in rows if row]
     if not filled:
-        raise DataError(
-            "the file holds no queries.",
-            "Give one a line, such as beer,nappies.",
-            code="no-queries",
-            file=source.name,
-        )
+        what, remedy = "the file holds no queries.", "Give one a line, such as beer,nappies."
+        raise DataError(what, remedy, code="no-queries", file=source.name)
     lines, queries = zip(*filled, strict=True)
     return QueryFile(source.name, queries, lines)
 

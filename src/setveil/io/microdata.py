@@ -138,11 +138,9 @@ class _Options:
             columns.require(name)
         check_roles(self.quasi, self.sensitive, columns.names, (*self.hierarchies, *self.intervals))
         if self.id_column in roles:
-            raise UsageError(
-                f"column {shorten(str(self.id_column))} is given two roles or named twice.",
-                "Give it one: an id tells persons apart and goes no further.",
-                code="two-roles",
-            )
+            what = f"column {shorten(str(self.id_column))} is given two roles or named twice."
+            remedy = "Give it one: an id tells persons apart and goes no further."
+            raise UsageError(what, remedy, code="two-roles")
 
 
 def _options(

@@ -108,19 +108,14 @@ def read_pattern_pair(
     PatternPair('pay=high' with 1 records, 'pay=low' with 2)
     """
     if (second is None) == (class_column is None):
-        raise UsageError(
-            "two data sets are needed." if second is None else "there are too many data sets.",
-            "Give either a second file or class_column, the column that splits one table.",
-            code="not-two-data-sets",
-        )
+        what = "two data sets are needed." if second is None else "there are too many data sets."
+        remedy = "Give either a second file or class_column, the column that splits one table."
+        raise UsageError(what, remedy, code="not-two-data-sets")
     if classes is not None and class_column is None:
         raise UsageError("classes goes with class_column.", "Name the column.")
     if second is not None and _is_file(first) != _is_file(second):
-        raise UsageError(
-            "one data set is a file, the other is not.",
-            "Give two files or two frames.",
-            code="not-a-frame",
-        )
+        what, remedy = "one data set is a file, the other is not.", "Give two files or two frames."
+        raise UsageError(what, remedy, code="not-a-frame")
     for name in OF_FILES:
         if name in reading and not _is_file(first):
             raise UsageError(f"{name} is for files, and these are frames.", "Leave it out.")
@@ -143,11 +138,8 @@ def bind_pair(
     """Return data sets that were read, bound to their hierarchies: of tables one a column by name."""
     if data.columns:
         if isinstance(hierarchy, Hierarchy):
-            raise UsageError(
-                "tables have a hierarchy for each column.",
-                "Give {column: hierarchy}.",
-                code="hierarchy",
-            )
+            what, remedy = "tables have a hierarchy for each column.", "Give {column: hierarchy}."
+            raise UsageError(what, remedy, code="hierarchy")
         return PatternPair.of_tables(
             data.first,
             data.second,
@@ -280,12 +272,9 @@ def read_classes(
     first, second = (data.take(np.flatnonzero(code_of_row == code)) for code in codes)
     for part, value in zip((first, second), pair, strict=True):
         if not len(part):
-            raise DataError(
-                f"no complete row has the class {shorten(value)}.",
-                "Choose what cells without a value mean (--missing-cells), or other --classes.",
-                code="no-records",
-                file=cells.columns.file,
-            )
+            what = f"no complete row has the class {shorten(value)}."
+            remedy = "Choose what cells without a value mean (--missing-cells), or other --classes."
+            raise DataError(what, remedy, code="no-records", file=cells.columns.file)
     names = (f"{class_column}={pair[0]}", f"{class_column}={pair[1]}")
     return PatternData(
         first, second, names, data.notices, cells.names, (class_column, pair), cells.made()
@@ -457,11 +446,9 @@ def _check_attributes(named: Sequence[str], class_column: str | None) -> None:
         if named.count(name) > 1:
             raise UsageError(f"column {shorten(name)} is named twice.", "Name it once.")
     if class_column in named:
-        raise UsageError(
-            f"column {shorten(str(class_column))} is both the class and an attribute.",
-            "It splits the table, so that no pattern can hold it: leave it out of --attributes.",
-            code="two-roles",
-        )
+        what = f"column {shorten(str(class_column))} is both the class and an attribute."
+        remedy = "It splits the table, so that no pattern can hold it: leave it out of --attributes."
+        raise UsageError(what, remedy, code="two-roles")
 
 
 def _attributes_in(
@@ -473,11 +460,8 @@ def _attributes_in(
     wanted = columns.names if named is None else named
     names = tuple(name for name in columns.names if name in wanted and name != class_column)
     if not names:
-        raise UsageError(
-            "the table has no attributes.",
-            "Give a table with some beside the class.",
-            file=columns.file,
-        )
+        what, remedy = "the table has no attributes.", "Give a table with some beside the class."
+        raise UsageError(what, remedy, file=columns.file)
     for name in names:
         if "=" in name or label_fault(name) is not None:
             raise UsageError(

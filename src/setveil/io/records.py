@@ -72,11 +72,9 @@ class TableOptions:
                 raise UsageError(what, "Rename the column.", code="bad-column-name")
         for name, separator in self.separator_of_set.items():
             if separator is not None and (not separator or set(separator) & set('"\r\n\0\ufeff')):
-                raise UsageError(
-                    f"the separator of {shorten(name)} is empty, or has a quote or a line end.",
-                    "Give one such as ' ' or '|' (--set-separator).",
-                    code="bad-separator",
-                )
+                what = f"the separator of {shorten(name)} is empty, or has a quote or a line end."
+                remedy = "Give one such as ' ' or '|' (--set-separator)."
+                raise UsageError(what, remedy, code="bad-separator")
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -231,12 +229,9 @@ def _refuse_unseparated(
 ) -> None:
     for name, separator in options.separator_of_set.items():
         if name not in lists and separator is None:
-            raise UsageError(
-                f"column {shorten(name)} holds texts and no separator is given.",
-                "Give its separator, or a column of lists.",
-                code="bad-separator",
-                file=file,
-            )
+            what = f"column {shorten(name)} holds texts and no separator is given."
+            remedy = "Give its separator, or a column of lists."
+            raise UsageError(what, remedy, code="bad-separator", file=file)
 
 
 def _raw_cells(

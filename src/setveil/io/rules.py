@@ -67,12 +67,9 @@ def read_rules(
     data, _ = plain_text(source, encoding=encoding)
     fields = split_fields(data, delimiter=guess_table_delimiter(data), name=source.name)
     if fields.n_rows == 0:
-        raise DataError(
-            "holds no rules, not even a header.",
-            "Begin with the names of columns, the sensitive one last.",
-            code="no-records",
-            file=source.name,
-        )
+        what = "holds no rules, not even a header."
+        remedy = "Begin with the names of columns, the sensitive one last."
+        raise DataError(what, remedy, code="no-records", file=source.name)
     names = fields.row(0)
     line = int(fields.line_of_row[0])
     check_names(names, source.name, line)
@@ -97,31 +94,19 @@ def _check_header(
     line: int,
 ) -> None:
     if len(names) < 2:
-        raise DataError(
-            "rules need two columns at least: conditions, and the sensitive value last.",
-            "Name them in the first line, for example sex,disease.",
-            code="rules-header",
-            file=file,
-            line=line,
-        )
+        what = "rules need two columns at least: conditions, and the sensitive value last."
+        remedy = "Name them in the first line, for example sex,disease."
+        raise DataError(what, remedy, code="rules-header", file=file, line=line)
     if sensitive is not None and names[-1] != sensitive:
-        raise UsageError(
-            f"the last column of the rules is {shorten(names[-1])}, not {shorten(sensitive)}.",
-            "Put the sensitive column last.",
-            code="rules-header",
-            file=file,
-            line=line,
-        )
+        what = f"the last column of the rules is {shorten(names[-1])}, not {shorten(sensitive)}."
+        remedy = "Put the sensitive column last."
+        raise UsageError(what, remedy, code="rules-header", file=file, line=line)
     for name in names[:-1]:
         if quasi is not None and name not in quasi:
             known = ", ".join(shorten(other) for other in quasi[:30])
-            raise UsageError(
-                f"the rules name the column {shorten(name)}, which is not quasi-identifying.",
-                f"Quasi-identifying: {known}.",
-                code="rules-header",
-                file=file,
-                line=line,
-            )
+            what = f"the rules name the column {shorten(name)}, which is not quasi-identifying."
+            remedy = f"Quasi-identifying: {known}."
+            raise UsageError(what, remedy, code="rules-header", file=file, line=line)
 
 
 def _problems(fields: Fields, file: str) -> list[Problem]:
@@ -166,11 +151,9 @@ def rule_lines(
 def _cells(rule: NegativeRule, attributes: Sequence[str]) -> tuple[str, ...]:
     condition = dict(rule.conditions)
     if len(condition) < len(rule.conditions) or not condition or set(condition) - set(attributes):
-        raise UsageError(
-            "a rule to be written needs conditions, one a column, on known columns.",
-            f"Known: {', '.join(shorten(name) for name in attributes[:30])}.",
-            code="rule-not-writable",
-        )
+        what = "a rule to be written needs conditions, one a column, on known columns."
+        remedy = f"Known: {', '.join(shorten(name) for name in attributes[:30])}."
+        raise UsageError(what, remedy, code="rule-not-writable")
     for cell in (*condition.values(), rule.value):
         fault = ("empty-label", "it is empty.") if not cell else label_fault(cell)
         if fault is not None:

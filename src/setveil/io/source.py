@@ -69,19 +69,13 @@ def read_source(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> 
     _refuse_foreign(raw, name)
     packed = raw.startswith(b"\x1f\x8b")
     if name.lower().endswith(".gz") and not packed:
-        raise DataError(
-            "the name ends in .gz but the content is not gzip.",
-            "Rename the file, or compress it.",
-            code="gzip-mismatch",
-            file=name,
-        )
+        what = "the name ends in .gz but the content is not gzip."
+        remedy = "Rename the file, or compress it."
+        raise DataError(what, remedy, code="gzip-mismatch", file=name)
     if packed and shown != "-" and not name.lower().endswith(".gz"):
-        raise DataError(
-            "the content is gzip but the name does not end in .gz.",
-            "Rename the file to end in .gz, or unpack it.",
-            code="gzip-mismatch",
-            file=name,
-        )
+        what = "the content is gzip but the name does not end in .gz."
+        remedy = "Rename the file to end in .gz, or unpack it."
+        raise DataError(what, remedy, code="gzip-mismatch", file=name)
     if packed:
         unpacked = _gunzip(raw, name, max_bytes)
         _refuse_foreign(unpacked, name)
@@ -134,12 +128,8 @@ def _read_regular(path: str, name: str, max_bytes: int) -> bytes:
         or _stamp(before) != _stamp(there)
         or len(data) != before.st_size
     ):
-        raise DataError(
-            "the file changed while it was read.",
-            "Run again when nothing writes to it.",
-            code="changed-during-run",
-            file=name,
-        )
+        what, remedy = "the file changed while it was read.", "Run again when nothing writes to it."
+        raise DataError(what, remedy, code="changed-during-run", file=name)
     return data
 
 
@@ -153,12 +143,9 @@ def _not_regular(path: str, name: str) -> FileSystemError:
 
 
 def _too_large(name: str, max_bytes: int) -> ResourceLimit:
-    return ResourceLimit(
-        f"holds more than {max_bytes:,} bytes.",
-        "Split it, or raise the limit (--max-bytes).",
-        code="too-large",
-        file=name,
-    )
+    what = f"holds more than {max_bytes:,} bytes."
+    remedy = "Split it, or raise the limit (--max-bytes)."
+    return ResourceLimit(what, remedy, code="too-large", file=name)
 
 
 def _refuse_foreign(data: bytes, name: str) -> None:
@@ -166,12 +153,9 @@ def _refuse_foreign(data: bytes, name: str) -> None:
     if kind is None and _PICKLE.match(data[:2]):
         kind = "a Python pickle"
     if kind is not None:
-        raise UsageError(
-            f"looks like {kind}, which is not supported.",
-            "Convert it to CSV (gzip is fine), JSON lines or Parquet.",
-            code="unsupported-kind",
-            file=name,
-        )
+        what = f"looks like {kind}, which is not supported."
+        remedy = "Convert it to CSV (gzip is fine), JSON lines or Parquet."
+        raise UsageError(what, remedy, code="unsupported-kind", file=name)
 
 
 def _gunzip(raw: bytes, name: str, max_bytes: int) -> bytes:
@@ -196,27 +180,17 @@ def _gunzip(raw: bytes, name: str, max_bytes: int) -> bytes:
                 if size > max_bytes:
                     raise _too_large(name, max_bytes)
                 if size > RATIO_FREE_BYTES and size > RATIO_LIMIT * len(raw):
-                    raise ResourceLimit(
-                        f"unpacks to more than {RATIO_LIMIT} times its size.",
-                        "If that is right, unpack it yourself and give the plain file.",
-                        code="gzip-bomb",
-                        file=name,
-                    )
+                    what = f"unpacks to more than {RATIO_LIMIT} times its size."
+                    remedy = "If that is right, unpack it yourself and give the plain file."
+                    raise ResourceLimit(what, remedy, code="gzip-bomb", file=name)
             place -= len(member.unused_data)
             if raw[place : place + 1] == b"\0" and not raw[place:].strip(b"\0"):
                 break  # zero padding, as tape and block devices leave it
     except EOFError:
-        raise DataError(
-            "the gzip stream ends early.",
-            "Copy or download it again.",
-            code="gzip-truncated",
-            file=name,
-        ) from None
+        what, remedy = "the gzip stream ends early.", "Copy or download it again."
+        raise DataError(what, remedy, code="gzip-truncated", file=name) from None
     except zlib.error:
-        raise DataError(
-            "the gzip stream is damaged (wrong checksum, or other bytes behind its end).",
-            "Copy or download it again.",
-            code="gzip-damaged",
-            file=name,
-        ) from None
+        what = "the gzip stream is damaged (wrong checksum, or other bytes behind its end)."
+        remedy = "Copy or download it again."
+        raise DataError(what, remedy, code="gzip-damaged", file=name) from None
     return b"".join(pieces)

@@ -89,11 +89,9 @@ def _codec(encoding: str) -> str:
         info = codecs.lookup(encoding)
         "".encode(info.name)
     except (LookupError, ValueError, TypeError):
-        raise UsageError(
-            f"unknown encoding {shorten(encoding)}.",
-            "Name a text encoding such as utf-8, utf-16, latin-1 or cp1252.",
-            code="unknown-encoding",
-        ) from None
+        what = f"unknown encoding {shorten(encoding)}."
+        remedy = "Name a text encoding such as utf-8, utf-16, latin-1 or cp1252."
+        raise UsageError(what, remedy, code="unknown-encoding") from None
     return "utf-8" if info.name in ("utf-8", "utf-8-sig") else info.name
 
 
@@ -121,13 +119,9 @@ def _refuse_wide(data: bytes, name: str) -> None:
         else:
             found = "utf-16-le" if head[0] else "utf-16-be"
     if found is not None:
-        raise DataError(
-            f"looks like {found.upper()}, not UTF-8.",
-            f"Use --encoding {found}, or convert the file.",
-            code="wide-encoding",
-            file=name,
-            line=1,
-        )
+        what = f"looks like {found.upper()}, not UTF-8."
+        remedy = f"Use --encoding {found}, or convert the file."
+        raise DataError(what, remedy, code="wide-encoding", file=name, line=1)
 
 
 def _lines_with(data: bytes, needle: bytes) -> list[int]:

@@ -154,17 +154,13 @@ def _one_tree_a_column(
                 parents[start + label] = None if above is None else start + above
             continue
         if column.role == "set":
-            raise UsageError(
-                f"the column {column.name[:40]!r} needs a hierarchy.",
-                f"Give --hierarchy {column.name[:40]}=FILE.",
-                code="hierarchy-needed",
-            )
+            what = f"the column {column.name[:40]!r} needs a hierarchy."
+            remedy = f"Give --hierarchy {column.name[:40]}=FILE."
+            raise UsageError(what, remedy, code="hierarchy-needed")
         if start + "*" in labels:
-            raise HierarchyError(
-                f"the column {column.name[:40]!r} holds the value '*', which stands for any value.",
-                f"Give a hierarchy for it: --hierarchy {column.name[:40]}=FILE.",
-                code="reserved-label",
-            )
+            what = f"the column {column.name[:40]!r} holds the value '*', which stands for any value."
+            remedy = f"Give a hierarchy for it: --hierarchy {column.name[:40]}=FILE."
+            raise HierarchyError(what, remedy, code="reserved-label")
         own = [label for label in labels if label.startswith(start)]
         parents.update(dict.fromkeys(own, start + "*"))
         parents[start + "*"] = None
@@ -183,24 +179,17 @@ def _set_apart(
     categories = {above for above in parents.values() if above is not None}
     for label in sorted(named):
         if label in categories:
-            raise UsageError(
-                f"the {word} item {label[:40]!r} is a category of the hierarchy.",
-                "Name the items themselves.",
-                code=f"{word}-category",
-            )
+            what = f"the {word} item {label[:40]!r} is a category of the hierarchy."
+            remedy = "Name the items themselves."
+            raise UsageError(what, remedy, code=f"{word}-category")
         if label not in occurring and label not in parents:
-            raise UsageError(
-                f"the {word} item {label[:40]!r} is neither in the data nor in the hierarchy.",
-                f"Correct the list of {word} items.",
-                code=f"unknown-{word}",
-            )
+            what = f"the {word} item {label[:40]!r} is neither in the data nor in the hierarchy."
+            remedy = f"Correct the list of {word} items."
+            raise UsageError(what, remedy, code=f"unknown-{word}")
     present = named & occurring
     if not present:
-        raise UsageError(
-            f"none of the {word} items occurs in the data.",
-            "Correct the list.",
-            code=f"unknown-{word}",
-        )
+        what, remedy = f"none of the {word} items occurs in the data.", "Correct the list."
+        raise UsageError(what, remedy, code=f"unknown-{word}")
     for label in named:
         parents.pop(label, None)
     parents.update(dict.fromkeys(present))
@@ -238,8 +227,6 @@ def _refuse_several_roots(hierarchy: Hierarchy, guarantee: Guarantee, columns: t
     roots = [label for label in roots if label not in sensitive]
     if len(roots) > 1 and not columns:
         shown = ", ".join(repr(label[:40]) for label in roots[:5])
-        raise HierarchyError(
-            f"the hierarchy has several roots: {shown}.",
-            "Put one root above them (--add-root NAME when reading it).",
-            code="several-roots",
-        )
+        what = f"the hierarchy has several roots: {shown}."
+        remedy = "Put one root above them (--add-root NAME when reading it)."
+        raise HierarchyError(what, remedy, code="several-roots")

@@ -182,23 +182,16 @@ def check_roles(
     """Raise `UsageError` where columns are missing, named twice, or in two roles."""
     for name in (*quasi, sensitive):
         if name not in known:
-            raise UsageError(
-                f"there is no column {name[:40]!r}.",
-                f"Columns: {', '.join(other[:40] for other in known)}.",
-                code="unknown-column",
-            )
+            what = f"there is no column {name[:40]!r}."
+            remedy = f"Columns: {', '.join(other[:40] for other in known)}."
+            raise UsageError(what, remedy, code="unknown-column")
         if "=" in name:
-            raise UsageError(
-                f"the column name {name[:40]!r} holds '=', which ends column names in labels.",
-                "Rename the column.",
-                code="bad-column-name",
-            )
+            what = f"the column name {name[:40]!r} holds '=', which ends column names in labels."
+            remedy = "Rename the column."
+            raise UsageError(what, remedy, code="bad-column-name")
         if [*quasi, sensitive].count(name) > 1:
-            raise UsageError(
-                f"column {name[:40]!r} is given two roles or named twice.",
-                "Give it one.",
-                code="two-roles",
-            )
+            what, remedy = f"column {name[:40]!r} is given two roles or named twice.", "Give it one."
+            raise UsageError(what, remedy, code="two-roles")
     if not quasi:
         raise UsageError("no quasi-identifying column is named.", "Name some (--quasi).")
     for name in with_tree:

@@ -150,11 +150,9 @@ def _as_rows(rows: object) -> Iterable[object]:
     """Return rows as they are; `UsageError` for what holds none."""
     if isinstance(rows, Iterable) and not isinstance(rows, str | bytes | Mapping):
         return rows
-    raise UsageError(
-        f"rows must be a list of records (got {type(rows).__name__[:40]}).",
-        "Give for example [['milk', 'beer'], ['milk']].",
-        code="no-rows",
-    )
+    what = f"rows must be a list of records (got {type(rows).__name__[:40]})."
+    remedy = "Give for example [['milk', 'beer'], ['milk']]."
+    raise UsageError(what, remedy, code="no-rows")
 
 
 def _as_set(row: object, number: int) -> set[str]:
@@ -165,11 +163,9 @@ def _as_set(row: object, number: int) -> set[str]:
     if fit and not wrong:
         return set(labels)  # type: ignore[arg-type]
     told = f"holds a label of type {wrong[0][:40]}" if wrong else f"is a {type(row).__name__[:40]}"
-    raise UsageError(
-        f"row {number} must be a list of labels, each of it text: it {told}.",
-        "Give for example ['milk', 'beer'].",
-        code="no-row",
-    )
+    what = f"row {number} must be a list of labels, each of it text: it {told}."
+    remedy = "Give for example ['milk', 'beer']."
+    raise UsageError(what, remedy, code="no-row")
 
 
 @dataclass(frozen=True, eq=False)

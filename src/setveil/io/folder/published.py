@@ -58,12 +58,9 @@ def read_published(path: str | os.PathLike[str]) -> tuple[Transactions, dict[str
     with telling(file, "read"), open(file, "rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     if digest != data["sha256"]:
-        raise DataError(
-            "the data are not those of the certificate: their SHA-256 differs.",
-            "Ask for the release again; `setveil audit` tells more.",
-            code="changed",
-            file=shown(file),
-        )
+        what = "the data are not those of the certificate: their SHA-256 differs."
+        remedy = "Ask for the release again; `setveil audit` tells more."
+        raise DataError(what, remedy, code="changed", file=shown(file))
     records = _read(file, data)
     return replace(records, notices=()), certificate
 
@@ -104,19 +101,13 @@ def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
         guarantee_from_dict(guarantee)
     except UsageError as error:
         if guarantee.get("model") == "patterns":
-            raise DataError(
-                "holds two data sets, not one.",
-                "Give the folder of a release of one data set.",
-                code="pair",
-                file=shown(folder),
-            ) from None
+            what = "holds two data sets, not one."
+            remedy = "Give the folder of a release of one data set."
+            raise DataError(what, remedy, code="pair", file=shown(folder)) from None
         if guarantee.get("model") in _BUCKET_MODELS:
-            raise DataError(
-                "holds a table in buckets, not records as sets.",
-                "Give the folder of a release of records.",
-                code="buckets",
-                file=shown(folder),
-            ) from None
+            what = "holds a table in buckets, not records as sets."
+            remedy = "Give the folder of a release of records."
+            raise DataError(what, remedy, code="buckets", file=shown(folder)) from None
         raise _refusal(file, f"names no guarantee: {error.problems[0].what.rstrip('.')}") from None
     _check_data(file, data)
     return certificate
@@ -175,9 +166,5 @@ def _read(file: Path, data: Mapping[str, Any]) -> Transactions:
 
 
 def _refusal(file: Path, what: str) -> DataError:
-    return DataError(
-        f"the certificate {what}.",
-        "Ask for the release again; `setveil audit` tells more.",
-        code="bad-certificate",
-        file=shown(file),
-    )
+    what, remedy = f"the certificate {what}.", "Ask for the release again; `setveil audit` tells more."
+    return DataError(what, remedy, code="bad-certificate", file=shown(file))

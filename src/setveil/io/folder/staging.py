@@ -57,19 +57,12 @@ def _checked(target: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]
     _refuse_inputs(target, inputs)
     for place in (target, private_twin(target)):
         if place.is_symlink():
-            raise FileSystemError(
-                "the output is a symbolic link, which is not followed.",
-                "Name the folder itself.",
-                code="symlink",
-                file=shown(place),
-            )
+            what = "the output is a symbolic link, which is not followed."
+            remedy = "Name the folder itself."
+            raise FileSystemError(what, remedy, code="symlink", file=shown(place))
     if not target.parent.is_dir():
-        raise FileSystemError(
-            "the folder that shall hold the output does not exist.",
-            "Create it first.",
-            code="missing",
-            file=shown(target.parent),
-        )
+        what, remedy = "the folder that shall hold the output does not exist.", "Create it first."
+        raise FileSystemError(what, remedy, code="missing", file=shown(target.parent))
     refuse_inside(target)
     notices = recover(target)
     for place in (target, private_twin(target)):
@@ -94,24 +87,16 @@ def _refuse_inputs(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> No
         for place in (target, private_twin(target)):
             same = file.exists() and place.exists() and file.samefile(place)
             if same or place.resolve() in file.resolve().parents:
-                raise UsageError(
-                    "the output would replace an input.",
-                    "Choose another output folder.",
-                    code="output-is-input",
-                    file=shown(file),
-                )
+                what, remedy = "the output would replace an input.", "Choose another output folder."
+                raise UsageError(what, remedy, code="output-is-input", file=shown(file))
 
 
 def _refuse_existing(place: Path, force: bool, *, private: bool) -> None:
     if not os.path.lexists(place):
         return
     if not force:
-        raise FileSystemError(
-            "the output exists.",
-            "Choose another name, or give --force to replace it.",
-            code="exists",
-            file=shown(place),
-        )
+        what, remedy = "the output exists.", "Choose another name, or give --force to replace it."
+        raise FileSystemError(what, remedy, code="exists", file=shown(place))
     with telling(place, "read"):
         replaceable = is_replaceable(place, private=private)
     if not replaceable:

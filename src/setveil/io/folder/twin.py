@@ -111,12 +111,9 @@ def read_account(path: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     audit = read_object(folder / AUDIT)
     certificate = _read(release / CERTIFICATE)
     if audit.get("certificate_sha256") != hashlib.sha256(certificate).hexdigest():
-        raise DataError(
-            "it belongs to another release: its account names another certificate.",
-            "Put the private folder that was made together with the release beside it.",
-            code="other-release",
-            file=shown(folder),
-        )
+        what = "it belongs to another release: its account names another certificate."
+        remedy = "Put the private folder that was made together with the release beside it."
+        raise DataError(what, remedy, code="other-release", file=shown(folder))
     return folder, audit
 
 

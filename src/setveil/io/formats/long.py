@@ -56,12 +56,9 @@ def draft_of_long(
     if id_column is None and item_column is None and len(columns.names) == 2:
         id_column, item_column = columns.names
     if id_column is None or item_column is None:
-        raise UsageError(
-            f"which of {len(columns.names)} columns hold the id and the item?",
-            "Name them (--id, --item).",
-            code="columns-unnamed",
-            file=columns.file,
-        )
+        what = f"which of {len(columns.names)} columns hold the id and the item?"
+        remedy = "Name them (--id, --item)."
+        raise UsageError(what, remedy, code="columns-unnamed", file=columns.file)
     record_of_row, _ = records_of_ids(columns, id_column)
     items = columns.require(item_column)
     code = items.code_of_row

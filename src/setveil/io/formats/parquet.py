@@ -48,12 +48,8 @@ def parquet_table(source: Source, *, max_bytes: int) -> pa.Table:
     import pyarrow as pa
 
     if source.gzip:
-        raise DataError(
-            "a Parquet file inside gzip.",
-            "Unpack it; Parquet compresses by itself.",
-            code="gzip-mismatch",
-            file=source.name,
-        )
+        what, remedy = "a Parquet file inside gzip.", "Unpack it; Parquet compresses by itself."
+        raise DataError(what, remedy, code="gzip-mismatch", file=source.name)
     # -P: the folder of the program, whose modules are ours, must not shadow anything.
     done = subprocess.run(
         [sys.executable, "-P", parquet_child.__file__, str(max_bytes)],
@@ -74,12 +70,8 @@ def parquet_table(source: Source, *, max_bytes: int) -> pa.Table:
         except pa.ArrowException:
             table = None
     if table is None:
-        raise DataError(
-            "not a whole Parquet file (its reader broke down).",
-            "Write or copy it again.",
-            code="parquet-damaged",
-            file=source.name,
-        )
+        what, remedy = "not a whole Parquet file (its reader broke down).", "Write or copy it again."
+        raise DataError(what, remedy, code="parquet-damaged", file=source.name)
     if table.num_rows == 0:
         raise no_records(source.name)
     return table

@@ -60,17 +60,13 @@ def amnesia_lines(hierarchy: Hierarchy, name: str) -> Iterator[str]:
     """Yield the text of a tree; a label with a blank is refused before the first line."""
     for label in (*hierarchy.labels, name):
         if _BLANK.search(label) or label == "has" or not label:
-            raise HierarchyError(
-                f"Amnesia's form cannot hold the label {label[:40]!r}.",
-                "Labels there have no blanks and are not 'has'; write paths instead.",
-                code="not-for-amnesia",
-            )
+            what = f"Amnesia's form cannot hold the label {label[:40]!r}."
+            remedy = "Labels there have no blanks and are not 'has'; write paths instead."
+            raise HierarchyError(what, remedy, code="not-for-amnesia")
     if len(hierarchy.roots) != 1:
-        raise HierarchyError(
-            f"Amnesia's form holds one tree, this has {len(hierarchy.roots)}.",
-            "Write paths instead.",
-            code="not-for-amnesia",
-        )
+        what = f"Amnesia's form holds one tree, this has {len(hierarchy.roots)}."
+        remedy = "Write paths instead."
+        raise HierarchyError(what, remedy, code="not-for-amnesia")
     yield f"distinct\nname {name}\ntype string\nheight {hierarchy.height + 1}\n\n"
     parents_at: list[list[int]] = [[] for _ in range(hierarchy.height + 1)]
     for node in range(hierarchy.n_leaves, len(hierarchy)):

@@ -157,13 +157,9 @@ def _csv_rows(text: str, delimiter: str, name: str | None) -> Iterator[tuple[int
 
 def _quoting_error(reason: str, name: str | None, line: int) -> DataError | ResourceLimit:
     if "field limit" in reason:
-        return ResourceLimit(
-            "a label is longer than 131,072 characters.",
-            "Shorten it, or look for a quote that is not closed.",
-            code="long-field",
-            file=name,
-            line=line,
-        )
+        what = "a label is longer than 131,072 characters."
+        remedy = "Shorten it, or look for a quote that is not closed."
+        return ResourceLimit(what, remedy, code="long-field", file=name, line=line)
     code, what, remedy = "bad-quotes", "the quoting of this row is broken.", "Close or double quotes."
     if "new-line" in reason:
         code, what = "lone-cr", "a carriage return without a line feed (old Mac line ends?)."
@@ -217,11 +213,9 @@ def path_lines(hierarchy: Hierarchy, delimiter: str) -> Iterator[str]:
     """Yield a line a leaf, sorted, short paths padded with the root."""
     width = hierarchy.height + 1
     if hierarchy.n_leaves * width > MAX_CELLS:
-        raise ResourceLimit(
-            f"{hierarchy.n_leaves:,} leaves with {width:,} levels are too many cells.",
-            "Write the hierarchy as parents or json.",
-            code="too-many-cells",
-        )
+        what = f"{hierarchy.n_leaves:,} leaves with {width:,} levels are too many cells."
+        remedy = "Write the hierarchy as parents or json."
+        raise ResourceLimit(what, remedy, code="too-many-cells")
     cells = [quoted(label, delimiter) for label in hierarchy.labels]
     # Leaves of one parent share the rest of their row, which is made once.
     tail_of: dict[int, str] = {}
