@@ -89,7 +89,7 @@ class Bench:
 
 def false_links(data: Any, buckets: Any, rules: Sequence[Any]) -> Fraction:
     """Return the mean share of a tuple that buckets link to values which the rules rule out for it."""
-    from setveil.measure.bucket_counts import Reconstruction
+    from setveil.measure.bucket_queries import Reconstruction
     from setveil.model.rules import impossible_values
 
     impossible = impossible_values(data, tuple(rules))
@@ -100,7 +100,7 @@ def false_links(data: Any, buckets: Any, rules: Sequence[Any]) -> Fraction:
 
 
 def attacks_on(bench: Bench, point: Point) -> dict[str, Any]:
-    from setveil.risk.background import attack_by_rules
+    from setveil.risk.buckets import attack_by_rules
     from setveil.risk.definetti import attack_by_learning
 
     rules = bench.rules(point[1])
@@ -155,7 +155,7 @@ def learned_by_size(
 
 
 def rule_errors(bench: Bench, point: Point) -> dict[str, Any]:
-    from setveil.measure.bucket_rules import measure_rules
+    from setveil.measure.bucket_scores import measure_rules
 
     row: dict[str, Any] = {}
     for method in METHODS:

@@ -59,12 +59,12 @@ class Bench:
     def answer(self, point: Point, limit: float) -> dict[str, Any]:
         """Return losses and seconds of a point; ``state`` tells what kept it from its end."""
         from setveil.errors import SetveilError
-        from setveil.measure.before_after import BeforeAfter
-        from setveil.measure.unit_cost import mean_unit_cost
+        from setveil.measure.counted import mean_unit_cost
         from setveil.model.guarantees import KAnonymity, KmAnonymity
         from setveil.progress import Watch
         from setveil.registry import method
         from setveil.release.apply import published_nodes
+        from setveil.release.before_after import BeforeAfter
 
         record = method(point.method)
         guarantee = KAnonymity(point.k) if point.m is None else KmAnonymity(point.k, point.m)

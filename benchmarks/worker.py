@@ -221,7 +221,7 @@ def _points(spec: Spec) -> dict[str, Any]:
 
 def _find_rare(spec: Spec) -> dict[str, Any]:
     from setveil.engines.local import LocalEngine
-    from setveil.kernels.rare import find_rare
+    from setveil.kernels.itemsets.rare import find_rare
 
     k, m, threads = spec["guarantee"]["k"], spec["guarantee"]["m"], spec.get("threads") or 1
 

@@ -18,11 +18,10 @@ from setveil.model.guarantees import LDiversity, MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.progress import Watch
-from setveil.release.bucketing import Bucketing
+from setveil.release.buckets import Bucketing
+from setveil.release.possible import classify, possible_counts
 from setveil.report.drawing import Drawing
 from setveil.report.palette import ABOVE, CHOSEN, MUTED, PLAIN, PUBLISHED, RARE, REMARK, Style
-from setveil.search.classes import classify
-from setveil.search.matching import possible_counts
 
 PEOPLE = (
     ("Ann 29 F", "F", "ovarian"),

@@ -30,7 +30,7 @@ Measured = tuple[Any, dict[str, Any]]
 
 def run(context: Context) -> Report:
     """Mine BMS-WebView-2 at 0.1 % and 0.05 %."""
-    from setveil.mining.support import least_count
+    from setveil.mining.itemsets import least_count
 
     data, _ = context.source("BMS-WebView-2").load()
     shares = (Fraction(1, 20),) if context.quick else SHARES
@@ -113,7 +113,7 @@ def _lists(data: Any) -> list[list[int]]:
 
 
 def _ours(data: Any, least: int, **options: Any) -> Any:
-    from setveil.mining.frequent import frequent_itemsets
+    from setveil.mining.itemsets import frequent_itemsets
 
     weights = np.ones(len(data), np.int64)
     return frequent_itemsets(data.indptr, data.items, weights, len(data.vocabulary), least, **options)

@@ -55,8 +55,8 @@ class World:
     def losses(self, method: str, k: int, m: int, shares: Sequence[Fraction]) -> Losses:
         """Anonymize, and return what mining loses."""
         import setveil as sv
-        from setveil.measure.before_after import BeforeAfter
         from setveil.measure.ml2 import mining_losses
+        from setveil.release.before_after import BeforeAfter
 
         release = sv.anonymize(
             self.data,

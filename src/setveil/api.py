@@ -454,9 +454,9 @@ def measure(
     watch
         Progress listener and cancel switch.
     """
-    from .measure.before_after import BeforeAfter
     from .measure.catalogue import score
-    from .measure.workload import asked_workload
+    from .measure.queries import asked_workload
+    from .release.before_after import BeforeAfter
 
     if isinstance(release, PairRelease):
         others = (original, measures, queries, random_queries, query_size, drawn_from, sanity)

@@ -23,12 +23,12 @@ from .errors import Infeasible, ResourceLimit, SetveilError, TimeLimit, UsageErr
 from .hierarchy.tree import Hierarchy
 from .io.resident import Peak, measure_peak
 from .job import Job, Prepared
-from .measure.before_after import BeforeAfter
 from .measure.catalogue import chosen, score
-from .model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from .model.guarantees import Guarantee
 from .progress import Watch
-from .registry import METHODS, MethodRecord, model_name
+from .registry import METHODS, MethodRecord
 from .registry import method as method_record
+from .release.before_after import BeforeAfter
 from .release.release import Release
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
 
@@ -149,8 +149,7 @@ def _jobs(
     if methods is not None:
         records = [method_record(key) for key in dict.fromkeys(methods)]
     else:
-        model = model_name(guarantee)
-        records = [one for one in METHODS if model in one.guarantees and one.key != "auto"]
+        records = [one for one in METHODS if guarantee.key in one.guarantees and one.key != "auto"]
     if not records:
         raise UsageError("no method is named.", "Give methods, such as optimal and trim.")
     for name in options:
@@ -190,16 +189,9 @@ def _warm_up(record: MethodRecord, guarantee: Guarantee) -> None:
     from .io.demo import toy
 
     data, tree = toy()
-    some = frozenset(data.vocabulary.labels[:1])
-    weak: Guarantee
-    if isinstance(guarantee, KmAnonymity):
-        weak = KmAnonymity(2, min(guarantee.m, 2), guarantee.negative)
-    elif isinstance(guarantee, KAnonymity):
-        weak = KAnonymity(2)
-    elif isinstance(guarantee, LmDiversity):
-        weak = LmDiversity(2, min(guarantee.m, 2), some)
-    else:
-        weak = replace(guarantee, k=2, p=min(guarantee.p, 2), private=some & guarantee.private)
+    weak = guarantee.with_strength(2).with_limit(2)
+    if weak.secret_labels:
+        weak = weak.with_secrets(frozenset(data.vocabulary.labels[:1]))
     with contextlib.suppress(SetveilError):
         audit(Job(weak, record.key, time_limit=5.0).prepare(data, tree).run())
 

@@ -40,8 +40,8 @@ from .release.sealing import digest_as_read
 
 if TYPE_CHECKING:
     from .engines.base import Engine
-    from .measure.before_after import BeforeAfter
     from .methods.outcome import Outcome
+    from .release.before_after import BeforeAfter
 
 WHOLE_DOMAIN = "the loss counts all items of the hierarchy, whether they occur in the data or not."
 
@@ -203,9 +203,9 @@ class Prepared:
     def run(self, watch: Watch | None = None, *, layout: Layout | None = None) -> Release:
         """Ask the method, apply its recoding and return the release, not yet written or audited."""
         from .engines.local import LocalEngine
-        from .measure.before_after import BeforeAfter
-        from .measure.unit_cost import mean_unit_cost
+        from .measure.counted import mean_unit_cost
         from .release.apply import canonical_order, left_empty, published_by_record
+        from .release.before_after import BeforeAfter
 
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)

@@ -11,11 +11,13 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
-from .model.guarantees import BucketGuarantee, Guarantee, HiddenPatterns, KmAnonymity
 from .options import Option, OptionValue
+
+if TYPE_CHECKING:
+    from .model.guarantees import Promise
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,9 @@ class MethodRecord:
                 )
         return {name: self.option(name).checked(value) for name, value in sorted(given.items())}
 
-    def check_guarantee(self, guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> None:
+    def check_guarantee(self, guarantee: Promise) -> None:
         """Raise UsageError where the method does not reach this guarantee."""
-        model = model_name(guarantee)
+        model = guarantee.key
         if model in self.guarantees:
             return
         able = ", ".join(record.key for record in ALL_METHODS if model in record.guarantees) or "none"
@@ -88,11 +90,11 @@ class MethodRecord:
 
     def check_named_methods(
         self,
-        guarantee: Guarantee | BucketGuarantee | HiddenPatterns,
+        guarantee: Promise,
         options: Mapping[str, OptionValue],
     ) -> None:
         """Raise UsageError where an option names a method that does not reach this guarantee."""
-        model = model_name(guarantee)
+        model = guarantee.key
         for option in (self.option(name) for name in options):
             if option.names_method and model not in method(str(options[option.name])).guarantees:
                 able = [key for key in option.allowed if model in method(key).guarantees]
@@ -102,17 +104,6 @@ class MethodRecord:
                     f"Give {option.flag} {' or '.join(able)}, or leave it out.",
                     code="guarantee-method",
                 )
-
-
-def model_name(guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> str:
-    """Return the name under which records list a guarantee.
-
-    >>> model_name(KmAnonymity(5, 2)), model_name(KmAnonymity(5, 2, negative=True))
-    ('km', 'km-negative')
-    """
-    if isinstance(guarantee, KmAnonymity) and guarantee.negative:
-        return "km-negative"
-    return guarantee.model
 
 
 _KM_2008 = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
@@ -465,6 +456,6 @@ def method(key: str) -> MethodRecord:
     )
 
 
-def default_method(guarantee: Guarantee | BucketGuarantee | HiddenPatterns) -> MethodRecord:
+def default_method(guarantee: Promise) -> MethodRecord:
     """Return the method taken where none is named."""
-    return method(DEFAULT_BY_MODEL[model_name(guarantee)])
+    return method(DEFAULT_BY_MODEL[guarantee.key])

@@ -26,8 +26,8 @@ from .model.pattern_pair import PatternPair
 from .model.transactions import Rows
 from .pair_job import seal_of_pair
 from .progress import Watch
-from .release.pair_recoding import PairRecoding
 from .release.pair_release import PairRelease
+from .release.recoding import PairRecoding
 from .twin_account import notices_of, scalars_of, seal_of, seconds_of
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from .model.microdata import Microdata
 from .model.rules import Completeness, NegativeRule
 from .progress import Watch
 from .release.bucket_release import BucketRelease
-from .release.bucketing import Bucketing
+from .release.buckets import Bucketing
 from .twin_account import notices_of, scalars_of, seal_of, seconds_of
 
 if TYPE_CHECKING:

@@ -179,7 +179,7 @@ def _point(
     shared: Mapping[str, Any],
 ) -> tuple[SweepPoint, tuple[str, ...]]:
     """Return a point, and what the user should know of how it came about."""
-    from .measure.before_after import BeforeAfter
+    from .release.before_after import BeforeAfter
 
     started = time.monotonic()
     longest = int(np.diff(engine.rows().indptr).max(initial=1))

@@ -95,8 +95,8 @@ def reckon(
             )
         return Reckoning(data, ())
     from .mining.negative_rules import mine_by_options
-    from .mining.rule_thresholds import exact_share
-    from .search.matching import possible_together
+    from .mining.rule_evidence import exact_share
+    from .release.possible import possible_together
 
     chosen = options or {}
     check_facts(data, rules, exact_share("min_fact_conf", chosen.get("min_fact_conf", 1)))

@@ -25,7 +25,7 @@ from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
-from setveil.release.bucketing import Bucketing
+from setveil.release.buckets import Bucketing
 from setveil.table_job import anonymize_table
 from tests.hostile.labels import XSS
 from tests.hostile.test_hostile_labels import harmless, parsed

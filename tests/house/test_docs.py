@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
 from docs.build import HERE, built, differing
 
 import setveil
 from setveil.registry import ALL_METHODS, METHODS
+from tests.house.sources import ROOT, tell
 
-ROOT = HERE.parent
 PAGES = sorted([*ROOT.glob("*.md"), *HERE.rglob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TO_BE_WRITTEN = "tests/papers/test_x.py"
+WHICH_ITEMS = ("those that occur in the data", "items that occur in the data", "both domains")
 TEST = re.compile(r"`(test_\w+)`")
 
 
@@ -26,35 +27,40 @@ def short(path: Path) -> str:
 
 def known_tests() -> set[str]:
     files = (ROOT / "tests").rglob("test_*.py")
-    return {name for file in files for name in re.findall(r"def (test_\w+)", file.read_text())}
+    return {name for file in files for name in re.findall(r"def (test_\w+)", file.read_text("utf-8"))}
 
 
-def test_generated_files_are_what_the_code_makes() -> None:
-    assert differing(built()) == [], "run `make docs`"
-
-
-def test_pictures_are_well_formed_and_hold_nothing_active() -> None:
+def faults_of_pictures() -> Iterator[str]:
     pictures = sorted(HERE.glob("pictures/*.svg"))
-    assert len(pictures) >= len(ALL_METHODS) + 1
+    if len(pictures) <= len(ALL_METHODS):
+        yield f"there are only {len(pictures)} pictures"
     for path in pictures:
         tree = ElementTree.parse(path)
         kinds = {element.tag.rpartition("}")[2] for element in tree.iter()}
-        assert "title" in kinds
-        assert not kinds & {"script", "image", "foreignObject", "style", "use"}
+        if "title" not in kinds:
+            yield f"{short(path)} has no title"
+        for kind in sorted(kinds & {"script", "image", "foreignObject", "style", "use"}):
+            yield f"{short(path)} holds {kind}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=short)
-def test_links_lead_somewhere(page: Path) -> None:
-    text = CODE.sub("", page.read_text(encoding="utf-8"))
-    wrong = []
-    for target in LINK.findall(text):
-        if re.match(r"[a-z]+:", target):
-            continue
-        path, _, anchor = target.partition("#")
-        there = (page.parent / path).resolve() if path else page
-        if not there.exists() or (anchor and anchor not in anchors(there)):
-            wrong.append(target)
-    assert wrong == []
+def faults_of_links() -> Iterator[str]:
+    heads = {page.resolve(): anchors(page) for page in PAGES}
+    for page in PAGES:
+        for target in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            there = (page.parent / path).resolve() if path else page.resolve()
+            if not there.exists() or (anchor and anchor not in heads.get(there, ())):
+                yield f"{short(page)} links to {target}, which is nowhere"
+    index = (HERE / "README.md").read_text(encoding="utf-8")
+    reached = {(HERE / target).resolve() for target in LINK.findall(index)}
+    for path in sorted(path for path in HERE.rglob("*.md") if path.name != "README.md"):
+        if path not in reached:
+            yield f"{short(path)} is not reached from the index"
+    for record in ALL_METHODS:
+        if f"(methods/{record.key}.md)" not in index:
+            yield f"{record.key} is not in the index"
 
 
 def anchors(page: Path) -> set[str]:
@@ -62,57 +68,50 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("key", [record.key for record in ALL_METHODS])
-def test_page_of_a_method_shows_its_picture_and_names_its_tests(key: str) -> None:
-    text = (HERE / "methods" / f"{key}.md").read_text(encoding="utf-8")
-    assert f"](../pictures/{key}.svg)" in text
-    named = set(TEST.findall(text))
-    assert named
-    assert named <= known_tests(), f"unknown tests: {sorted(named - known_tests())}"
+def faults_of_method_pages() -> Iterator[str]:
+    tests = known_tests()
+    for record in ALL_METHODS:
+        page, text = _page_of(record.key)
+        if f"](../pictures/{record.key}.svg)" not in text:
+            yield f"{page} does not show its picture"
+        named = set(TEST.findall(text))
+        if not named or not named <= tests:
+            yield f"{page} names no test, or unknown ones: {sorted(named - tests)}"
+    for key in [one.key for one in METHODS if one.key not in ("auto", "mm")]:
+        page, text = _page_of(key)
+        if key not in ("optimal", "trim"):
+            text = text.partition("## Differences from the paper")[2]
+        if not any(words in text for words in WHICH_ITEMS):
+            yield f"{page} does not say which items its loss counts"
+    for key in ("aa", "hghs", "mhghs"):
+        page, text = _page_of(key)
+        rows = [line for line in text.split("\n") if line.startswith("|") and "forests" in line]
+        if not rows or not all("table" in row for row in rows):
+            yield f"{page} does not say where forests are allowed"
 
 
-@pytest.mark.parametrize("key", [one.key for one in METHODS if one.key not in ("auto", "mm")])
-def test_page_of_a_method_says_which_items_its_loss_counts(key: str) -> None:
-    text = (HERE / "methods" / f"{key}.md").read_text(encoding="utf-8")
-    if key not in ("optimal", "trim"):
-        text = text.partition("## Differences from the paper")[2]
-    assert (
-        "those that occur in the data" in text
-        or "items that occur in the data" in text
-        or ("both domains" in text)
-    )
+def _page_of(key: str) -> tuple[str, str]:
+    path = HERE / "methods" / f"{key}.md"
+    return short(path), path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("key", ["aa", "hghs", "mhghs"])
-def test_pages_say_where_forests_are_allowed(key: str) -> None:
-    text = (HERE / "methods" / f"{key}.md").read_text(encoding="utf-8")
-    rows = [line for line in text.split("\n") if line.startswith("|") and "forests" in line]
-    assert rows
-    assert all("table" in row for row in rows)
+def faults_of_names() -> Iterator[str]:
+    tests = known_tests()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        yield from (
+            f"{short(page)} names {name}, which is no test" for name in set(TEST.findall(text)) - tests
+        )
+        for path in re.findall(r"`(tests/[\w/.]+)`", text):
+            if not (ROOT / path).exists() and path != TO_BE_WRITTEN:
+                yield f"{short(page)} names {path}, which is not there"
+    if f"## {setveil.__version__}" not in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"):
+        yield f"CHANGELOG.md does not know {setveil.__version__}"
 
 
-def test_every_page_is_reached_from_the_index() -> None:
-    index = (HERE / "README.md").read_text(encoding="utf-8")
-    reached = {(HERE / target).resolve() for target in LINK.findall(index)}
-    pages = {path for path in HERE.rglob("*.md") if path.name != "README.md"}
-    assert sorted(short(path) for path in pages - reached) == []
+def test_pages_and_pictures_are_true() -> None:
+    tell([*faults_of_pictures(), *faults_of_links(), *faults_of_method_pages(), *faults_of_names()])
 
 
-def test_tests_named_in_the_docs_exist() -> None:
-    named = {name for page in PAGES for name in TEST.findall(page.read_text(encoding="utf-8"))}
-    assert named <= known_tests()
-    paths = {
-        path for page in PAGES for path in re.findall(r"`(tests/[\w/.]+)`", page.read_text("utf-8"))
-    }
-    assert [
-        path for path in sorted(paths) if not (ROOT / path).exists() and path != TO_BE_WRITTEN
-    ] == []
-
-
-def test_changelog_knows_this_version() -> None:
-    assert f"## {setveil.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_every_method_is_in_the_index() -> None:
-    index = (HERE / "README.md").read_text(encoding="utf-8")
-    assert [record.key for record in ALL_METHODS if f"(methods/{record.key}.md)" not in index] == []
+def test_generated_files_are_what_the_code_makes() -> None:
+    tell(f"docs/{path} differs: run `make docs`" for path in differing(built()))

@@ -421,7 +421,7 @@ def test_the_audit_is_run_before_anything_is_put_into_place(
 ) -> None:
     from setveil.methods import hide_patterns
     from setveil.methods.pair_outcome import PairOutcome
-    from setveil.release.pair_recoding import PairRecoding
+    from setveil.release.recoding import PairRecoding
 
     def nothing(pair: object, *_: object, **__: object) -> PairOutcome:
         return PairOutcome(PairRecoding(tuple(side.leaves for side in pair.sides)))  # type: ignore[attr-defined]

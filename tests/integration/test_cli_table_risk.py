@@ -103,7 +103,7 @@ def test_one_bucket_a_person_would_lose_nothing() -> None:
     import numpy as np
 
     from setveil.model.microdata import Microdata
-    from setveil.release.bucketing import Bucketing
+    from setveil.release.buckets import Bucketing
 
     data = Microdata.from_columns({"sex": list("FFMM"), "ill": ["flu", "flu", "gout", "cold"]}, "ill")
     scores = measure_buckets(data, Bucketing(np.arange(4, dtype=np.int32)), queries=20)

@@ -17,8 +17,7 @@ import pytest
 from setveil.audit import Published, audit_pair
 from setveil.io.pairs import PatternData, read_classes
 from setveil.mining.emerging import EmergingPattern, emerging_patterns
-from setveil.mining.frequent import frequent_itemsets
-from setveil.mining.support import least_count
+from setveil.mining.itemsets import frequent_itemsets, least_count
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.transactions import Transactions
 from tests.shared_data import shared_data

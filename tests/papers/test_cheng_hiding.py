@@ -21,10 +21,10 @@ from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
-from setveil.release.pair_recoding import PairRecoding
+from setveil.release.distance import ValueDistance
+from setveil.release.recoding import PairRecoding
 from setveil.search.move_scoring import FrequentForms, Scores
 from setveil.search.pattern_moves import Patterns, find_moves
-from setveil.search.value_distance import ValueDistance
 from tests.papers.test_cheng import TABLE_1
 
 COLUMNS = ("edu", "martial", "occup", "rel", "race", "sex")

@@ -17,20 +17,24 @@ import pytest
 
 from setveil.audit.buckets import PublishedBuckets, audit_buckets
 from setveil.hierarchy.tree import Hierarchy
-from setveil.kernels.injector import Classes, Tallies, add_tuples, are_incompatible, count_incompatible
-from setveil.measure.bucket_counts import Reconstruction
-from setveil.measure.bucket_queries import CountQuery, Queries, measure_queries
-from setveil.measure.bucket_rules import measure_rules
+from setveil.kernels.buckets.injector import (
+    Classes,
+    Tallies,
+    add_tuples,
+    are_incompatible,
+    count_incompatible,
+)
+from setveil.measure.bucket_queries import CountQuery, Queries, Reconstruction, measure_queries
+from setveil.measure.bucket_scores import measure_rules
 from setveil.methods import anatomy, injector
 from setveil.mining.negative_rules import mine_negative_rules
 from setveil.model.guarantees import LDiversity, MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.progress import Watch
-from setveil.release.bucketing import Bucketing
-from setveil.risk.background import attack_by_rules
-from setveil.search.classes import classify
-from setveil.search.matching import possible_counts
+from setveil.release.buckets import Bucketing
+from setveil.release.possible import classify, possible_counts
+from setveil.risk.buckets import attack_by_rules
 from tests.oracle.buckets import Person, is_matching_diverse, nit, nit_by_formula, valid_values
 from tests.shared_data import shared_data
 

@@ -17,13 +17,13 @@ import pytest
 from setveil.engines.local import LocalEngine
 from setveil.errors import Infeasible
 from setveil.hierarchy.tree import Hierarchy
-from setveil.measure.before_after import BeforeAfter
 from setveil.measure.ml2 import MiningLoss, mining_losses, ml2_measures
 from setveil.methods import apriori, local, optimal, partition, vertical
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
+from setveil.release.before_after import BeforeAfter
 from setveil.release.recoding import Recoding
 from setveil.search.gray import chunk_bounds, combinations_by_record, gray_order, gray_rank
 from tests.oracle.promises import (

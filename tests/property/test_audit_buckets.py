@@ -19,9 +19,8 @@ from setveil.model.guarantees import LDiversity, MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule, impossible_values
 from setveil.progress import Watch
-from setveil.release.bucketing import Bucketing
-from setveil.search.classes import classify
-from setveil.search.matching import possible_counts
+from setveil.release.buckets import Bucketing
+from setveil.release.possible import classify, possible_counts
 from setveil.table_job import anonymize_table
 from tests.oracle.buckets import Person, is_share_diverse, real_values, valid_values
 

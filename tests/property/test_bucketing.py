@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.kernels import injector as injector_kernels
-from setveil.kernels.bucketing import deal_values
+from setveil.kernels.buckets import injector as injector_kernels
+from setveil.kernels.buckets.forming import deal_values
 from setveil.methods import injector_printed
 from setveil.methods.injector_classes import as_arrays
 from setveil.methods.injector_printed import group_tuples, place_leftovers, spell_out

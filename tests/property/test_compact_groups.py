@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.kernels.bucket_store import (
+from setveil.kernels.buckets.store import (
     BUDGET,
     Desk,
     Pool,
@@ -24,9 +24,8 @@ from setveil.methods.injector_classes import Grouped, as_arrays, most_buckets
 from setveil.methods.injector_compact import count_hardness, form_groups, group_compactly
 from setveil.methods.injector_printed import group_as_printed
 from setveil.progress import Watch
-from setveil.release.bucketing import Bucketing
-from setveil.search.classes import TupleClasses
-from setveil.search.matching import possible_counts
+from setveil.release.buckets import Bucketing
+from setveil.release.possible import TupleClasses, possible_counts
 from tests.oracle import buckets
 from tests.oracle.buckets import Person
 

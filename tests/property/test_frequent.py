@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setveil.kernels import frequent, rows
-from setveil.kernels._frequent_loops import list_occurrences
+from setveil.kernels import rows
+from setveil.kernels.itemsets import frequent
+from setveil.kernels.itemsets.frequent_loops import list_occurrences
 from tests.oracle import frequent as oracle
 from tests.property.test_kernels import Table, csr, forests, shuffled, tables, unpack
 

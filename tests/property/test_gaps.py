@@ -26,12 +26,10 @@ from setveil.model.rules import NOT_KNOWN, Completeness, NegativeRule, tuples_me
 from setveil.progress import Watch
 from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
-from setveil.release.bucketing import Bucketing
+from setveil.release.buckets import Bucketing
+from setveil.release.possible import classify
 from setveil.reopen_table import read_public_buckets
-from setveil.risk.background import attack_by_rules
-from setveil.risk.gaps import possible_despite_gaps
-from setveil.risk.table_risk import TableRisk
-from setveil.search.classes import classify
+from setveil.risk.buckets import TableRisk, attack_by_rules, possible_despite_gaps
 from setveil.table_job import anonymize_table
 from tests.oracle.buckets import Person, every_way, values_in_worlds
 

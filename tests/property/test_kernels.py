@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setveil.kernels import _rare_loops, _support_loops, rare, rows, supports
+from setveil.kernels import rows, supports
+from setveil.kernels.itemsets import rare, rare_loops
 from tests.oracle import itemsets
 from tests.shared_data import shared_data
 
@@ -239,8 +240,8 @@ def test_plain_python_twins_of_the_loops_agree() -> None:
     indptr, items, weight = csr(table)
     parent = np.array([4, 4, 5, 5, 6, 6, -1], np.int32)
     arguments = (indptr, items, weight, 4)
-    compiled = _rare_loops.item_supports(*arguments)
-    assert (compiled == _rare_loops.item_supports.py_func(*arguments)).all()
+    compiled = rare_loops.item_supports(*arguments)
+    assert (compiled == rare_loops.item_supports.py_func(*arguments)).all()
     out, twin = np.empty(21, np.int64), np.empty(21, np.int64)
     nodes, twin_nodes = np.empty(items.size, np.int32), np.empty(items.size, np.int32)
     filled = rows._recode(indptr, items, parent, out, nodes)
@@ -252,8 +253,8 @@ def test_plain_python_twins_of_the_loops_agree() -> None:
     for pair in ([0, 2], [4, 5], [1, 5]):
         pair_nodes = np.array(pair, np.int32)
         expected = itemsets.node_support(*table, pair, parent.tolist())
-        assert _support_loops.support_of(pair_nodes, 2, *arrays, 0, slots) == expected
-        assert _support_loops.support_of.py_func(pair_nodes, 2, *arrays, 0, slots) == expected
+        assert supports.support_of(pair_nodes, 2, *arrays, 0, slots) == expected
+        assert supports.support_of.py_func(pair_nodes, 2, *arrays, 0, slots) == expected
 
 
 def test_find_rare_on_real_baskets() -> None:

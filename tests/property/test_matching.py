@@ -7,10 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.kernels import assignments
-from setveil.release.bucketing import Bucketing
-from setveil.search.classes import TupleClasses, number_lines
-from setveil.search.matching import possible_counts, valid_pairs
+from setveil.kernels.buckets import assignments
+from setveil.release.buckets import Bucketing
+from setveil.release.possible import TupleClasses, number_lines, possible_counts, valid_pairs
 from tests.oracle import buckets
 from tests.oracle.buckets import Person
 

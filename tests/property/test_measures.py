@@ -14,13 +14,12 @@ import pytest
 
 from setveil.hierarchy.tree import Hierarchy
 from setveil.kernels.queries import estimate_supports
-from setveil.measure.before_after import BeforeAfter
 from setveil.measure.branches import branch_losses
 from setveil.measure.catalogue import NAMES, chosen, score
-from setveil.measure.discernibility import discernibility_sum
-from setveil.measure.queries import query_errors
-from setveil.measure.workload import random_workload, workload_of
+from setveil.measure.counted import discernibility_sum
+from setveil.measure.queries import query_errors, random_workload, workload_of
 from setveil.model.transactions import Rows, bind
+from setveil.release.before_after import BeforeAfter
 from setveil.release.recoding import Recoding
 from tests.oracle import losses
 from tests.oracle.losses import Case

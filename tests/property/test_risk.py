@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.kernels.matches import (
+from setveil.kernels.attack.matches import (
     AT_RISK,
     SAFE,
     SHARE,
@@ -24,7 +24,7 @@ from setveil.kernels.matches import (
 from setveil.model.transactions import Transactions
 from setveil.risk.crowd import SEED, Crowd
 from setveil.risk.curve import risk_curve
-from setveil.risk.samples import draw_items
+from setveil.risk.levels import draw_items
 from tests.oracle import risk as oracle
 from tests.oracle.worlds import random_world
 

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setveil.hierarchy.tree import Hierarchy
-from setveil.kernels import rule_counts
+from setveil.kernels import rules as kernel
 from setveil.mining.negative_rules import mine_negative_rules
-from setveil.mining.rule_discoveries import log_p_value
+from setveil.mining.rule_evidence import least_counts, log_p_value
 from setveil.mining.rule_findings import RuleSet
-from setveil.mining.rule_thresholds import least_counts
 from setveil.model.microdata import Microdata
 from setveil.model.rules import impossible_values
 from tests.oracle import rules as oracle
@@ -298,10 +297,10 @@ def test_the_kernel_in_plain_python(world: World) -> None:
     """The compiled search and its source say the same."""
     data = world.microdata()
     compiled = mine_negative_rules(data, min_expectation="0.5", max_antecedent=3, threads=1)
-    fast = rule_counts.explore
-    rule_counts.explore = fast.py_func
+    fast = kernel.explore
+    kernel.explore = fast.py_func
     try:
         plain = mine_negative_rules(data, min_expectation="0.5", max_antecedent=3, threads=1)
     finally:
-        rule_counts.explore = fast
+        kernel.explore = fast
     assert plain == compiled

@@ -12,8 +12,8 @@ from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Rows, Transactions
 from setveil.pair_job import seal_of_pair
-from setveil.release.pair_recoding import PairRecoding
 from setveil.release.pair_release import PairRelease
+from setveil.release.recoding import PairRecoding
 
 FOOD = Hierarchy.from_parents(
     {"ale": "drink", "tea": "drink", "bun": "bread", "rye": "bread", "ham": "all"}

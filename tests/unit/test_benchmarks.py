@@ -40,7 +40,7 @@ from benchmarks.worker import timed
 
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
-from setveil.release.bucketing import Bucketing
+from setveil.release.buckets import Bucketing
 from tests.oracle.itemsets import minimal_rare
 
 QUICK = Context(quick=True)

@@ -20,7 +20,7 @@ from setveil.model.rules import NegativeRule
 from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
 from setveil.reopen_table import read_bucket_release, read_public_buckets
-from setveil.risk.background import attack_by_rules
+from setveil.risk.buckets import attack_by_rules
 from setveil.table_job import anonymize_table
 
 AGES = Hierarchy.from_paths([(str(age), f"{age // 10}0s", "any") for age in range(10, 90)])

@@ -17,7 +17,7 @@ from typing import Any
 import typer
 
 from ..errors import UsageError
-from ..model.guarantees import LARGEST
+from ..model.numbers import LARGEST
 from ..options import Option
 from ..registry import ALL_METHODS
 

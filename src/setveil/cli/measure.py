@@ -185,7 +185,7 @@ def measure(
 def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `api.measure`, checked as far as no file is needed for it."""
     from ..measure.catalogue import ALL, chosen
-    from ..measure.workload import SOURCES
+    from ..measure.queries import SOURCES
 
     names = listed(given["measures"])
     measures: Any = ALL if names == [ALL] else names or None
@@ -259,8 +259,8 @@ def _check_files(given: Mapping[str, Any]) -> None:
 
 def _worst(release: Release, top: int) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
     from ..api import original_rows
-    from ..measure.before_after import BeforeAfter
     from ..measure.branches import branch_losses
+    from ..release.before_after import BeforeAfter
 
     found = branch_losses(BeforeAfter(release.recoding, original_rows(release)))
     return found.worst_branches(top), found.worst_items(top)

@@ -105,7 +105,7 @@ def measure_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
 
 def _exact(name: str, text: str) -> str:
     """Return a number as it was typed, without a sign of percent."""
-    from ..measure.bucket_counts import exact_number
+    from ..measure.bucket_queries import exact_number
 
     if text.endswith("%"):
         return str(exact_number(name, text.removesuffix("%").strip()) / 100)

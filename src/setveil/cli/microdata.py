@@ -127,7 +127,7 @@ def read_table(path: str, given: Mapping[str, Any]) -> Microdata:
 
 def mining_options(given: Mapping[str, Any]) -> dict[str, object]:
     """Return how rules are to be mined, as far as that was said; checked before anything is read."""
-    from ..mining.rule_thresholds import exact_share
+    from ..mining.rule_evidence import exact_share
 
     for option in MINING_OPTIONS:
         text = given[option.name]

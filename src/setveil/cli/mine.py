@@ -92,9 +92,10 @@ def itemsets(
 
     The result is private: it tells about the original records, under their original labels.
     """
-    from ..mining.support import least_count, read_support
+    from ..mining.itemsets import least_count
+    from ..model.guarantees import exact_support
 
-    asked = read_support(given["min_support"])
+    asked = exact_support(given["min_support"])
     numbers = {
         name: None if given[name] is None else whole(name, given[name])
         for name in ("most_items", "threads", "top")
@@ -118,7 +119,7 @@ def itemsets(
 
 def _check(data: str, given: Mapping[str, Any]) -> None:
     """Refuse what does not go together, before anything is read."""
-    from ..mining.frequent import KINDS
+    from ..mining.itemsets import KINDS
 
     if given["kind"] not in KINDS:
         raise UsageError(
@@ -149,7 +150,7 @@ def _mined(
     """Return the sets, the labels of their items, and what to tell about the hierarchy."""
     import numpy as np
 
-    from ..mining.frequent import frequent_itemsets
+    from ..mining.itemsets import frequent_itemsets
 
     parent = None
     told: tuple[str, ...] = ()

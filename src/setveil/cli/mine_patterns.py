@@ -132,11 +132,10 @@ def patterns(
 
 def _check(data: str, given: Mapping[str, Any]) -> None:
     """Refuse what does not go together, before anything is read."""
-    from ..mining.emerging import exact_growth
-    from ..mining.support import read_support
+    from ..model.guarantees import exact_growth, exact_support
 
     exact_growth(given["growth"])
-    read_support(given["min_support"])
+    exact_support(given["min_support"])
     files = check_data_sets(data, given)
     check_stdin_once(files)
     if given["force"] and given["output"] is None:

@@ -110,8 +110,7 @@ def risk(
     data, guarantee = _target(target, given)
     k = numbers["k"] if "k" in numbers else _k_of(guarantee)
     from ..progress import Watch
-    from ..risk.assessment import assess_risk
-    from ..risk.comparison import RiskComparison
+    from ..risk.assessment import RiskComparison, assess_risk
     from ..risk.curve import quick_budget
     from ..risk.exposed import most_exposed
 

@@ -12,7 +12,7 @@ from .flags import Flag
 from .table_original import FITTING, confirm_original
 
 if TYPE_CHECKING:
-    from ..risk.table_risk import TableRisk
+    from ..risk.buckets import TableRisk
 
 RULES = (
     Flag(
@@ -45,9 +45,8 @@ def risk_of_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     from ..io.folder.leftovers import private_twin
     from ..progress import Watch
     from ..reopen_table import read_bucket_release, read_public_buckets
-    from ..risk.background import attack_by_rules
+    from ..risk.buckets import TableRisk, attack_by_rules
     from ..risk.definetti import attack_by_learning
-    from ..risk.table_risk import TableRisk
 
     told: list[str] = []
     with screen.progress() as listener:

@@ -138,7 +138,7 @@ class BucketsEdition:
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
         """Return the page for the holder of the data alone."""
         from ..report.bucket_pages import private_bucket_report
-        from ..risk.background import attack_by_rules
+        from ..risk.buckets import attack_by_rules
         from ..risk.definetti import attack_sample
 
         try:

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels._calls import in_threads, new_stop
-from ..kernels.diverse import find_undiverse
+from ..kernels.base import in_threads, new_stop
+from ..kernels.itemsets.signed import find_undiverse
 from ..model.guarantees import Coherence, LmDiversity
 from .base import Ask, NodeSets, Violations, numbered, padded
 

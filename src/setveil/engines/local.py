@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
-from ..kernels.rare import find_rare
+from ..kernels.itemsets.rare import find_rare
 from ..kernels.rows import expand_rows, merge_rows, recode_rows
-from ..kernels.supports import count_supports, lift_sets, node_bitmaps, node_lists
-from ..kernels.witnesses import witness_leaves
+from ..kernels.supports import count_supports, lift_sets, node_bitmaps, node_lists, witness_leaves
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.transactions import Rows, Transactions, bind
 from ..release.apply import published_rows

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.signed import find_rare_signed
+from ..kernels.itemsets.signed import find_rare_signed
 from ..model.guarantees import KmAnonymity
 from .base import Violations, numbered, padded
 

@@ -28,8 +28,7 @@ from ..release.release import Release
 from ..search.alternatives import Cut, breaches, node_above, nodes_below
 from ..search.concessions import LIMIT
 from .account import Explanation, Group, Level, Pattern, Patterns, Share
-from .changes import Change, changes, level_of
-from .conclusion import NOTHING
+from .cuts import NOTHING, Change, changes, level_of
 
 Row = tuple[int, ...]
 

@@ -30,8 +30,7 @@ from ..release.apply import published_by_record
 from ..release.recoding import Recoding
 from ..release.release import Release, dropped_notice
 from ..release.sealing import as_labels
-from .fitting import check, extended
-from .union import as_leaves, cells_of, losses_of, united, with_rows
+from .union import as_leaves, cells_of, check, extended, losses_of, united, with_rows
 
 if TYPE_CHECKING:
     from ..audit.verdict import Verdict

@@ -1,7 +1,8 @@
-"""The union of a release and new records: what is published, what is lost, what was original."""
+"""New records fitted to a release, and the union: what is published, lost, and was original."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import distinct, sort_within
-from ..errors import UsageError
+from ..errors import HierarchyError, Problem, UsageError
+from ..hierarchy.build import forest
+from ..hierarchy.placement import Parents, place
 from ..hierarchy.tree import Hierarchy
 from ..job import seal
 from ..model.costs import COST_NAMES, make_cost
-from ..model.fit import labels_in
-from ..model.guarantees import least_support
+from ..model.fit import by_column, labels_in
+from ..model.guarantees import Coherence, Guarantee, LmDiversity, least_support
+from ..model.layout import Layout, LayoutColumn
 from ..model.transactions import Rows, Transactions, bind
 from ..model.vocabulary import Vocabulary
 from ..release.apply import canonical_order, left_empty, published_nodes
@@ -22,6 +26,142 @@ from ..release.recoding import Recoding
 from ..release.release import Release
 
 Counts = NDArray[np.int64]
+
+
+def check(
+    release: Release, new: Transactions, hierarchy: Hierarchy | Mapping[str, Hierarchy] | None
+) -> Counts:
+    """Refuse what cannot be joined; return in how many old records each leaf is."""
+    if not release.recoding.is_global:
+        raise UsageError(
+            f"the recoding of this release is local ({release.method}): it says how each group of the "
+            "old records is published, not how a new record would be.",
+            "Anonymize the old and the new records together anew, or use a global method.",
+            code="local-recoding",
+        )
+    if hierarchy is not None and _has_secrets(release.guarantee):
+        raise UsageError(
+            "this release has sensitive or private items, and a hierarchy cannot tell which of the new "
+            "items are such: they must not be generalized.",
+            "Leave the hierarchy out; new items can be left out, or everything anonymized anew.",
+            code="sensitive-unknown",
+        )
+    _check_columns(release.layout, new.layout)
+    counts = release.occurrences_by_leaf
+    if counts is None:
+        raise UsageError(
+            "it is not known how often each item was in the old records, so the loss cannot be told.",
+            "Give the original of the release (--original DATA).",
+            code="no-original",
+        )
+    return counts
+
+
+def _has_secrets(guarantee: Guarantee) -> bool:
+    """Tell whether some items must not be generalized; which of the new ones are such is not known."""
+    return isinstance(guarantee, LmDiversity) or (
+        isinstance(guarantee, Coherence) and bool(guarantee.private)
+    )
+
+
+def _check_columns(old: Layout | None, new: Layout | None) -> None:
+    """Refuse a table with other columns than the release has."""
+    ours, theirs = _kinds(old), _kinds(new)
+    if old is not None and old.format == "table" and ours != theirs:
+        names = ", ".join(f"{name} ({kind})" for name, kind in ours.items())
+        raise UsageError(
+            "the new data have other columns than the release, or read them in another way.",
+            f"Read them as a table with the columns {names}.",
+            code="other-columns",
+        )
+    if "unprotected" in theirs.values() and "unprotected" not in ours.values():
+        raise UsageError(
+            "the new data have columns to publish as they are, and the release has none.",
+            "Leave --keep-unprotected out.",
+            code="other-columns",
+        )
+
+
+def _kinds(layout: Layout | None) -> dict[str, str]:
+    columns: tuple[LayoutColumn, ...] = () if layout is None else layout.columns
+    return {c.name: "kept" if c.role == "sensitive" else c.role for c in columns}
+
+
+def extended(
+    release: Release,
+    new: Transactions,
+    hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
+    unseen: str,
+) -> tuple[Hierarchy, set[str], set[str]]:
+    """Return the hierarchy with the new items in it, those left out, and those put under a label."""
+    known = release.hierarchy
+    if isinstance(hierarchy, Hierarchy):
+        hierarchy = by_column(new, hierarchy)
+    given = forest(hierarchy) if isinstance(hierarchy, Mapping) else hierarchy
+    labels = labels_in(new)
+    categories = [label for label in labels if known.node_of_label.get(label, -1) >= known.n_leaves]
+    if categories:
+        raise _told(new, categories, "item-is-category", "is a category of the release, not an item.")
+    fresh = [label for label in labels if label not in known.node_of_label]
+    parents, lost = place(known, fresh, given)
+    cut = {known.labels[node] for node in release.recoding.cut().tolist()}
+    for label in sorted(lost) if not _has_secrets(release.guarantee) else ():
+        anything = f"{label.partition('=')[0]}=*"
+        column = known.node_of_label.get(anything, -1)
+        # A column without a hierarchy: its root stands for any value.
+        if _kinds(new.layout) and column >= known.n_leaves and anything in cut:
+            parents[label] = anything
+            lost.discard(label)
+    strange = {label for label in fresh if label in lost or not _published(label, parents, cut)}
+    if strange and unseen == "error":
+        raise _told(new, strange, "unseen-item", "is not among those that the release was made from.")
+    for label in lost:
+        parents[label] = None
+    tree = _sized(Hierarchy.from_parents(parents, private=known.private), known, given)
+    return tree, strange, set(fresh) - strange
+
+
+def _sized(tree: Hierarchy, known: Hierarchy, given: Hierarchy | None) -> Hierarchy:
+    """Return the tree with the domain of the release, enlarged by what is new to it.
+
+    A category is as large as it was, as in the hierarchy given, or as what is below it now, whichever
+    is most.
+    """
+    if known.domain == "used":
+        return tree
+    size_by_node = tree.leaf_count.copy()
+    for whole in (known,) if given is None else (known, given):
+        for node, label in enumerate(tree.labels[tree.n_leaves :], tree.n_leaves):
+            there = whole.node_of_label.get(label)
+            if there is not None:
+                size_by_node[node] = max(size_by_node[node], whole.domain_count[there])
+    below = np.zeros_like(size_by_node)
+    for node, above in enumerate(tree.parent.tolist()):
+        size_by_node[node] = max(size_by_node[node], below[node])
+        if above >= 0:
+            below[above] += size_by_node[node]
+    return replace(tree, size_by_node=size_by_node)
+
+
+def _published(label: str, parents: Parents, cut: set[str]) -> bool:
+    here: str | None = label
+    while here is not None and here not in cut:
+        here = parents[here]
+    return here is not None
+
+
+def _told(new: Transactions, labels: Collection[str], code: str, what: str) -> HierarchyError:
+    remedies = {
+        "unseen-item": "Leave such items out (--unseen suppress), give the hierarchy that tells their "
+        "place (--hierarchy FILE), or anonymize everything anew.",
+        "item-is-category": "Use the items themselves.",
+    }
+    return HierarchyError(
+        [
+            Problem(code, f"item {label[:40]!r} {what}", remedies[code], new.source, line)
+            for line, label in sorted((new.first_line_of(label) or 0, label) for label in labels)
+        ]
+    )
 
 
 def as_leaves(new: Transactions, tree: Hierarchy) -> Rows:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ._calls import Counts, Ids, even_parts, in_threads, plain
-from ._jit import jit
+from .base import Counts, Ids, even_parts, in_threads, jit, plain
 from .supports import node_lists
 
 _TASKS_PER_THREAD = 8

@@ -1,4 +1,4 @@
-"""Supports of many sets of hierarchy nodes, and the lifting of rare ones.
+"""Supports of many sets of hierarchy nodes, the lifting of rare ones, and records that hold them.
 
 A row supports a node where it holds a leaf under it, and a set where it supports every node of
 it. For each node there is the list of its rows, and for most nodes a bitmap too, with one more
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._calls import Counts, Ids, Words, even_parts, in_threads, plain
-from ._support_loops import count_part, fill_bitmaps, lift_part, list_rows
+from .base import Counts, Ids, Words, even_parts, in_threads, jit, lowest_bit, plain, sort_slice
 
 _MOST_BITMAP_BYTES = 1 << 29
 _TASKS_PER_THREAD = 16
@@ -170,3 +169,311 @@ def lift_sets(
         threads,
     )
     return lifted, support
+
+
+@jit
+def list_rows(indptr: Counts, items: Ids, parent: Ids, list_indptr: Counts, rows: Ids) -> None:
+    """Count the rows of each node where `rows` is empty, else write them."""
+    writing = rows.size > 0
+    seen_in = np.full(parent.size, -1, np.int64)
+    place = list_indptr[:-1].copy() if writing else np.zeros(parent.size, np.int64)
+    for row in range(indptr.size - 1):
+        for position in range(indptr[row], indptr[row + 1]):
+            node = items[position]
+            while node >= 0 and seen_in[node] != row:
+                seen_in[node] = row
+                if writing:
+                    rows[place[node]] = row
+                place[node] += 1
+                node = parent[node]
+    if not writing:
+        list_indptr[0] = 0
+        for node in range(parent.size):
+            list_indptr[node + 1] = list_indptr[node] + place[node]
+
+
+@jit
+def fill_bitmaps(list_indptr: Counts, rows: Ids, nodes: Ids, n_words: int, bitmaps: Words) -> None:
+    """Set the bits of the rows of each node, and of the words that hold them."""
+    one = np.uint64(1)
+    for slot in range(nodes.size):
+        for place in range(list_indptr[nodes[slot]], list_indptr[nodes[slot] + 1]):
+            word = rows[place] >> 6
+            bitmaps[slot, word] |= one << np.uint64(rows[place] & 63)
+            bitmaps[slot, n_words + (word >> 6)] |= one << np.uint64(word & 63)
+
+
+@jit
+def _has_row(list_indptr: Counts, rows: Ids, node: int, row: int) -> bool:
+    low, high = list_indptr[node], list_indptr[node + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if rows[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < list_indptr[node + 1] and rows[low] == row)
+
+
+@jit
+def support_of(
+    nodes: Ids,
+    size: int,
+    list_indptr: Counts,
+    rows: Ids,
+    bitmaps: Words,
+    slot_of_node: Ids,
+    weight_by_row: Counts,
+    enough: int,
+    slots: Ids,
+) -> int:
+    """Return the support of ``nodes[:size]``, or a lower bound that reaches `enough` > 0.
+
+    `slots` is room for `size` numbers.
+    """
+    total: int = 0
+    if size == 0:
+        for row in range(weight_by_row.size):
+            total += weight_by_row[row]
+        return total
+    shortest = 0
+    for i in range(size):
+        slots[i] = slot_of_node[nodes[i]]
+        length = list_indptr[nodes[i] + 1] - list_indptr[nodes[i]]
+        if length < list_indptr[nodes[shortest] + 1] - list_indptr[nodes[shortest]]:
+            shortest = i
+    base = nodes[shortest]
+    n_words = (weight_by_row.size + 63) >> 6
+    all_bitmaps = True
+    for i in range(size):
+        if slots[i] < 0:
+            all_bitmaps = False
+    if not all_bitmaps or list_indptr[base + 1] - list_indptr[base] < n_words >> 6:
+        for place in range(list_indptr[base], list_indptr[base + 1]):
+            row = rows[place]
+            inside = True
+            for i in range(size):
+                if i == shortest:
+                    continue
+                if slots[i] >= 0:
+                    word = bitmaps[slots[i], row >> 6]
+                    inside = word >> np.uint64(row & 63) & np.uint64(1) != 0
+                else:
+                    inside = _has_row(list_indptr, rows, nodes[i], row)
+                if not inside:
+                    break
+            if inside:
+                total += weight_by_row[row]
+                if 0 < enough <= total:
+                    return total
+        return total
+    for summary in range(bitmaps.shape[1] - n_words):
+        some = bitmaps[slots[0], n_words + summary]
+        for i in range(1, size):
+            some &= bitmaps[slots[i], n_words + summary]
+        while some:
+            at = (summary << 6) + lowest_bit(some)
+            some &= some - np.uint64(1)
+            word = bitmaps[slots[0], at]
+            for i in range(1, size):
+                word &= bitmaps[slots[i], at]
+            while word:
+                total += weight_by_row[(at << 6) + lowest_bit(word)]
+                word &= word - np.uint64(1)
+                if 0 < enough <= total:
+                    return total
+    return total
+
+
+@jit
+def count_part(
+    low: int,
+    high: int,
+    sets: Ids,
+    list_indptr: Counts,
+    rows: Ids,
+    bitmaps: Words,
+    slot_of_node: Ids,
+    weight_by_row: Counts,
+    enough: int,
+    support: Counts,
+) -> None:
+    """Count the supports of the sets from `low` up to `high`."""
+    slots = np.empty(sets.shape[1], np.int32)
+    for s in range(low, high):
+        size = 0
+        while size < sets.shape[1] and sets[s, size] >= 0:
+            size += 1
+        support[s] = support_of(
+            sets[s], size, list_indptr, rows, bitmaps, slot_of_node, weight_by_row, enough, slots
+        )
+
+
+@jit
+def _is_under(node: int, above: int, parent: Ids) -> bool:
+    # ids rise along the way up, so the walk can stop early
+    while 0 <= node < above:
+        node = parent[node]
+    return bool(node == above)
+
+
+@jit
+def lift_part(
+    low: int,
+    high: int,
+    sets: Ids,
+    parent: Ids,
+    list_indptr: Counts,
+    rows: Ids,
+    bitmaps: Words,
+    slot_of_node: Ids,
+    weight_by_row: Counts,
+    k: int,
+    lifted: Ids,
+    support: Counts,
+) -> None:
+    """Lift the sets from `low` up to `high`."""
+    width = sets.shape[1]
+    slots = np.empty(width, np.int32)
+    nodes = np.empty(width, np.int32)
+    trial = np.empty(width, np.int32)
+    stuck = np.zeros(width, np.bool_)
+    for s in range(low, high):
+        size = 0
+        while size < width and sets[s, size] >= 0:
+            nodes[size] = sets[s, size]
+            stuck[size] = False
+            size += 1
+        best = support_of(
+            nodes, size, list_indptr, rows, bitmaps, slot_of_node, weight_by_row, k, slots
+        )
+        # Supports only grow on the way up: a node that cannot be raised now never can.
+        left = size if best < k else 0
+        at = 0
+        while left > 0:
+            if at >= size:
+                at = 0
+            if stuck[at]:
+                at += 1
+                continue
+            raised = parent[nodes[at]]
+            count = k
+            if raised >= 0:
+                trial_size = 0
+                for i in range(size):
+                    if i == at:
+                        trial[trial_size] = raised
+                        trial_size += 1
+                    elif not _is_under(nodes[i], raised, parent):
+                        trial[trial_size] = nodes[i]
+                        trial_size += 1
+                count = support_of(
+                    trial,
+                    trial_size,
+                    list_indptr,
+                    rows,
+                    bitmaps,
+                    slot_of_node,
+                    weight_by_row,
+                    k,
+                    slots,
+                )
+            if count >= k:
+                stuck[at] = True
+                left -= 1
+                at += 1
+                continue
+            best = count
+            kept = 0
+            place = at
+            for i in range(size):
+                if i == at:
+                    place = kept
+                elif _is_under(nodes[i], raised, parent):
+                    if not stuck[i]:
+                        left -= 1
+                    continue
+                nodes[kept] = nodes[i]
+                stuck[kept] = stuck[i]
+                kept += 1
+            size = kept
+            nodes[place] = raised
+            at = place + 1
+        for i in range(width):
+            lifted[s, i] = nodes[i] if i < size else -1
+        sort_slice(lifted[s], 0, size)
+        support[s] = best
+
+
+@jit
+def _leaf_under(
+    indptr: Counts, leaves: Ids, row: int, first: int, end: int, count_by_leaf: Counts
+) -> int:
+    """Return the most frequent leaf of a row in an interval, -1 if there is none."""
+    low, high = indptr[row], indptr[row + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if leaves[middle] < first:
+            low = middle + 1
+        else:
+            high = middle
+    best = -1
+    while low < indptr[row + 1] and leaves[low] < end:
+        leaf = leaves[low]
+        if best < 0 or count_by_leaf[leaf] > count_by_leaf[best]:
+            best = leaf
+        low += 1
+    return int(best)
+
+
+@jit
+def witness_leaves(
+    sets: Ids,
+    per_set: int,
+    list_indptr: Counts,
+    rows_of_node: Ids,
+    indptr: Counts,
+    leaves: Ids,
+    first_leaf: Ids,
+    end_leaf: Ids,
+    count_by_leaf: Counts,
+) -> tuple[Ids, Counts]:
+    """Return up to `per_set` witnesses of each set, and the set each belongs to.
+
+    A witness holds, in the order of the set's nodes, the most frequent leaf by which a record holds
+    each; padded with -1.
+    """
+    n_sets, width = sets.shape
+    found = np.full((n_sets * per_set, width), -1, np.int32)
+    set_of = np.empty(n_sets * per_set, np.int64)
+    n_found = 0
+    for number in range(n_sets):
+        size = 0
+        shortest = 0
+        while size < width and sets[number, size] >= 0:
+            node, best = sets[number, size], sets[number, shortest]
+            if list_indptr[node + 1] - list_indptr[node] < list_indptr[best + 1] - list_indptr[best]:
+                shortest = size
+            size += 1
+        base = sets[number, shortest]
+        taken = 0
+        for place in range(list_indptr[base], list_indptr[base + 1]):
+            row = rows_of_node[place]
+            holds = True
+            for at in range(size):
+                node = sets[number, at]
+                leaf = _leaf_under(indptr, leaves, row, first_leaf[node], end_leaf[node], count_by_leaf)
+                if leaf < 0:
+                    holds = False
+                    break
+                found[n_found, at] = leaf
+            if holds:
+                set_of[n_found] = number
+                n_found += 1
+                taken += 1
+                if taken == per_set:
+                    break
+        if n_found < found.shape[0]:
+            for at in range(width):
+                found[n_found, at] = -1
+    return found[:n_found], set_of[:n_found]

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 from ..errors import UsageError
 from ..progress import Watch
-from .before_after import BeforeAfter
+from ..release.before_after import BeforeAfter
+from .queries import Workload, checked_share
 from .scores import Measure, Score, Scores
-from .workload import Workload, checked_share
 
 ALL = "all"
 
@@ -30,14 +30,13 @@ class Entry:
 
     name: str
     module: str
-    attribute: str
     is_cheap: bool = True
     maker: str | None = None
 
     def load(self, support: Fraction | None = None) -> Measure:
         """Return the measure, at a support of its own or at the share given."""
         module = importlib.import_module(f".{self.module}", __package__)
-        found = getattr(module, self.attribute)
+        found = getattr(module, self.name.upper())
         if support is not None and self.maker is not None:
             asked = (support,) if self.module == "ml2" else support
             made = getattr(module, self.maker)(asked)
@@ -46,28 +45,20 @@ class Entry:
         return found
 
 
-def _mined(name: str, module: str, maker: str) -> Entry:
-    return Entry(name, module, name.upper(), is_cheap=False, maker=maker)
-
-
+_COUNTED = ("ncp", "lm", "unchanged", "suppressed", "suppressed_items", "emptied_records")
+_LEVELS = ("ml2", "dml2", "dml2_lost")
+_ITEMSETS = (
+    "itemset_recall",
+    "itemset_precision",
+    "label_recall",
+    "label_support_error",
+    "item_support_error",
+)
 ENTRIES = (
-    Entry("ncp", "ncp", "NCP"),
-    Entry("lm", "lm", "LM"),
-    Entry("unchanged", "suppressed", "UNCHANGED"),
-    Entry("suppressed", "suppressed", "SUPPRESSED"),
-    Entry("suppressed_items", "suppressed", "SUPPRESSED_ITEMS"),
-    Entry("emptied_records", "suppressed", "EMPTIED_RECORDS"),
-    Entry("discernibility", "discernibility", "DISCERNIBILITY"),
-    Entry("discernibility_sum", "discernibility", "DISCERNIBILITY_SUM"),
-    Entry("are", "queries", "ARE", is_cheap=False),
-    _mined("ml2", "ml2", "ml2_measures"),
-    _mined("dml2", "ml2", "ml2_measures"),
-    _mined("dml2_lost", "ml2", "ml2_measures"),
-    _mined("itemset_recall", "itemsets", "itemset_measures"),
-    _mined("itemset_precision", "itemsets", "itemset_measures"),
-    _mined("label_recall", "itemsets", "itemset_measures"),
-    _mined("label_support_error", "itemsets", "itemset_measures"),
-    _mined("item_support_error", "itemsets", "itemset_measures"),
+    *(Entry(name, "counted") for name in (*_COUNTED, "discernibility", "discernibility_sum")),
+    Entry("are", "queries", is_cheap=False),
+    *(Entry(name, "ml2", is_cheap=False, maker="ml2_measures") for name in _LEVELS),
+    *(Entry(name, "itemsets", is_cheap=False, maker="itemset_measures") for name in _ITEMSETS),
 )
 NAMES = tuple(entry.name for entry in ENTRIES)
 CHEAP = tuple(entry.name for entry in ENTRIES if entry.is_cheap)

@@ -39,11 +39,9 @@ from numpy.typing import NDArray
 from ..distinct import number_distinct
 from ..kernels.queries import estimate_supports
 from ..kernels.rows import recode_rows
-from ..mining.frequent import frequent_itemsets
-from ..mining.itemsets import Itemsets
-from ..mining.support import least_count
+from ..mining.itemsets import Itemsets, frequent_itemsets, least_count
 from ..progress import Watch
-from .before_after import BeforeAfter, Merged
+from ..release.before_after import BeforeAfter, Merged
 from .scores import Measure, Value
 
 Ids = NDArray[np.int32]

@@ -1,7 +1,7 @@
 """ML2 and dML2: what is lost to a miner who works at several levels (Terrovitis et al. 2011).
 
 Section 3.3. FI_i(D) are the frequent itemsets of the records with every item taken to level i of the
-hierarchy (`mining.levels`); FI_i(Dp) those of the published records, in which a label published above
+hierarchy (`mining.itemsets`); FI_i(Dp) those of the published records, in which a label published above
 level i does not appear at that level. ML2 = 1 - (sum of FI_i(Dp)) / (sum of FI_i(D)) over all levels is
 the share of frequent itemsets that a miner of the release does not find at their level (Eq. 1). dML2
 says how far up the miner has to go: for each frequent itemset of level i, the levels from i to the
@@ -31,12 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.rows import recode_rows
-from ..mining.frequent import frequent_itemsets
-from ..mining.itemsets import Itemsets
-from ..mining.levels import node_at_level
-from ..mining.support import least_count
+from ..mining.itemsets import Itemsets, frequent_itemsets, least_count, node_at_level
 from ..progress import Watch
-from .before_after import BeforeAfter, Merged
+from ..release.before_after import BeforeAfter, Merged
 from .scores import Measure
 
 Ids = NDArray[np.int32]

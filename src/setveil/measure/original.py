@@ -11,9 +11,9 @@ import numpy as np
 from ..model.fit import labels_in
 from ..model.transactions import Rows, Transactions, bind
 from ..release.apply import canonical_order, published_rows
+from ..release.before_after import BeforeAfter
 from ..release.release import Release
-from .before_after import BeforeAfter
-from .unit_cost import mean_unit_cost
+from .counted import mean_unit_cost
 
 
 def rows_of_original(release: Release, original: Transactions) -> Rows | None:

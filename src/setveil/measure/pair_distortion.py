@@ -3,7 +3,7 @@
 The maximal frequent itemsets of both original data sets together are looked for among those of the
 published ones. An itemset is found again where a frequent set of published values names, for each of
 its values, the value itself or one above it; the nearest such set tells how far it was distorted (TD,
-see `search.value_distance`). Where there is none the itemset is lost, and is counted as such: the
+see `release.distance`). Where there is none the itemset is lost, and is counted as such: the
 distortion adds up the others.
 """
 
@@ -16,12 +16,12 @@ import numpy as np
 
 from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import merge_rows, recode_rows
-from ..mining.frequent import frequent_itemsets
-from ..mining.support import least_count, read_support
+from ..mining.itemsets import frequent_itemsets, least_count
+from ..model.guarantees import exact_support
 from ..model.pattern_pair import PatternPair
-from ..release.pair_recoding import PairRecoding
+from ..release.distance import ValueDistance
+from ..release.recoding import PairRecoding
 from ..search.pair_state import Ids
-from ..search.value_distance import ValueDistance
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def frequent_distortion(
     share = (
         frequent_support
         if isinstance(frequent_support, Fraction)
-        else read_support(str(frequent_support))
+        else exact_support(str(frequent_support))
     )
     before = (pair.sides[0].leaves, pair.sides[1].leaves)
     least = least_count(share, sum(pair.records))

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from ..errors import ResourceLimit, TimeLimit
 from ..kernels.rows import expand_rows
 from ..mining.emerging import EmergingPatterns, emerging_patterns
-from ..mining.support import half_support
+from ..mining.itemsets import half_support
 from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair, column_of
 from ..model.transactions import Transactions
 from ..progress import Watch
-from ..release.pair_recoding import PairRecoding
+from ..release.recoding import PairRecoding
 from ..release.sealing import labelled
 from .pair_distortion import FrequentDistortion, frequent_distortion
 

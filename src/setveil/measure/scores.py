@@ -12,7 +12,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from .before_after import BeforeAfter
+from ..release.before_after import BeforeAfter
 
 if TYPE_CHECKING:
     from .queries import QueryErrors

@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Infeasible, InternalError
-from ..kernels._calls import plain
-from ..kernels.bucketing import deal_values
+from ..kernels.base import plain
+from ..kernels.buckets.forming import deal_values
 from ..model.guarantees import LDiversity
 from ..model.microdata import Microdata
 from ..progress import Watch
-from ..release.bucket_order import in_canonical_order
-from ..release.bucketing import Bucketing
+from ..release.buckets import Bucketing, in_canonical_order
 from ..search.chance import draw_words, secret_unless, shuffle
 from .bucket_outcome import BucketOutcome
 from .without_value import place_everybody, share_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..release.bucketing import Bucketing
+from ..release.buckets import Bucketing
 
 
 @dataclass(frozen=True, eq=False)

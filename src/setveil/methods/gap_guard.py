@@ -29,9 +29,8 @@ from ..mining.gaps import Gap, Meetings, find_gaps
 from ..model.microdata import Microdata
 from ..model.rules import Completeness
 from ..progress import Watch
+from ..release.possible import SharedBucket, TupleClasses
 from ..search.chance import shuffle
-from ..search.classes import TupleClasses
-from ..search.matching import SharedBucket
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]

@@ -36,11 +36,9 @@ from ..model.guarantees import MatchingDiversity
 from ..model.microdata import Microdata
 from ..model.rules import NOT_KNOWN, Completeness, NegativeRule, impossible_values
 from ..progress import Watch
-from ..release.bucket_order import in_canonical_order
-from ..release.bucketing import Bucketing
+from ..release.buckets import Bucketing, in_canonical_order
+from ..release.possible import TupleClasses, classify, possible_counts, possible_together
 from ..search.chance import secret_unless, shuffle
-from ..search.classes import TupleClasses, classify
-from ..search.matching import possible_counts, possible_together
 from .bucket_outcome import BucketOutcome
 from .gap_guard import guard_gaps
 from .injector_classes import Grouped, most_buckets

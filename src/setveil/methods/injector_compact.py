@@ -1,10 +1,10 @@
 """Injector's grouping by default: as many buckets as can be found, of few tuples more than l.
 
 1. The tuple that is incompatible with most others is taken, then of those compatible with the group
-   again the one incompatible with most, until there are l (`kernels.compact`). So what is hard to place
-   is placed while there is something to place it with.
+   again the one incompatible with most, until there are l (`kernels.buckets.forming`). So what is hard
+   to place is placed while there is something to place it with.
 2. Tuples put aside are placed by local repair, and buckets joined only as the last resort
-   (`kernels.repairs`).
+   (`kernels.buckets.repairs`).
 3. Large buckets are dealt anew into more where that can be done, until there are as many as there can
    be, or the work allowed is done.
 
@@ -20,12 +20,11 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels._calls import plain
-from ..kernels.bucket_store import BUDGET, Desk, Pool, Store, add, count_buckets, fill_buckets
-from ..kernels.compact import form_compact
-from ..kernels.dealing import form_anew, gain_bucket, join_buckets, relieve_bucket, split_bucket
-from ..kernels.injector import Classes, Tallies, add_tuples, count_incompatible
-from ..kernels.repairs import (
+from ..kernels.base import plain
+from ..kernels.buckets.dealing import form_anew, gain_bucket, join_buckets, relieve_bucket, split_bucket
+from ..kernels.buckets.forming import form_compact
+from ..kernels.buckets.injector import Classes, Tallies, add_tuples, count_incompatible
+from ..kernels.buckets.repairs import (
     LOOK,
     exchange_one,
     find_home,
@@ -33,9 +32,10 @@ from ..kernels.repairs import (
     place_near,
     place_together,
 )
+from ..kernels.buckets.store import BUDGET, Desk, Pool, Store, add, count_buckets, fill_buckets
 from ..progress import Watch
+from ..release.possible import TupleClasses
 from ..search.chance import draw_words, shuffle
-from ..search.classes import TupleClasses
 from .injector_classes import STRIDE, Grouped, as_arrays, most_buckets
 from .injector_printed import group_tuples
 

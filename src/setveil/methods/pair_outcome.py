@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..release.pair_recoding import PairRecoding
+from ..release.recoding import PairRecoding
 
 
 @dataclass(frozen=True, eq=False)

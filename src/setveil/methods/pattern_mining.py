@@ -14,9 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import ResourceLimit, TimeLimit
-from ..mining.emerging_search import Side, grown_sets, most_elsewhere
-from ..mining.frequent import MOST_SETS
-from ..mining.support import half_support, least_count
+from ..mining.emerging import Side, grown_sets, most_elsewhere
+from ..mining.itemsets import MOST_SETS, half_support, least_count
 from ..model.guarantees import HiddenPatterns
 from ..progress import Watch
 from ..search.pair_state import Counts, Flags, Ids, PairState

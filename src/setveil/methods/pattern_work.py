@@ -11,15 +11,14 @@ import numpy as np
 
 from ..errors import Infeasible, ResourceLimit, TimeLimit, UsageError
 from ..kernels.rows import merge_rows
-from ..mining.frequent import frequent_itemsets
-from ..mining.support import least_count
+from ..mining.itemsets import frequent_itemsets, least_count
 from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair
 from ..progress import Watch
+from ..release.distance import ValueDistance
 from ..search.move_scoring import FrequentForms
 from ..search.pair_state import Flags, Ids, PairState
 from ..search.pattern_moves import Patterns, is_narrow
-from ..search.value_distance import ValueDistance
 from .pattern_mining import PatternMiner
 
 SMALL = 50_000

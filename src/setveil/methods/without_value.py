@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from ..errors import Infeasible
 from ..model.microdata import Microdata
-from ..release.bucket_order import in_canonical_order
-from ..release.bucketing import Bucketing
+from ..release.buckets import Bucketing, in_canonical_order
+from ..release.possible import TupleClasses, possible_counts
 from ..search.chance import shuffle
-from ..search.classes import TupleClasses
-from ..search.matching import possible_counts
 from .bucket_outcome import BucketOutcome
 
 Ids = NDArray[np.int32]

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ResourceLimit
-from ..kernels._calls import plain
-from ..kernels.gap_spread import Conjunctions, add_buckets, add_supports, list_buckets
-from ..kernels.rule_counts import MINIMUM, PRODUCT
+from ..kernels.base import plain
+from ..kernels.rules import MINIMUM, PRODUCT, Conjunctions, add_buckets, add_supports, list_buckets
 from ..model.microdata import Microdata
 from ..model.rules import Completeness
 from .negative_rules import scale_of
 from .rule_conditions import Conditions, conditions_of
-from .rule_thresholds import UNREACHABLE, least_counts
+from .rule_evidence import UNREACHABLE, least_counts
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]

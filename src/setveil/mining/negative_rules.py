@@ -2,9 +2,9 @@
 
 Li & Li, Injector: Mining Background Knowledge for Data Anonymization (ICDE 2008), section IV. A rule
 X => not Y is told where the tuples that meet X are so many that Y should have been among them
-(expectation, `rule_thresholds`) and Y hardly is (confidence). X takes one node of some attributes'
+(expectation, `rule_evidence`) and Y hardly is (confidence). X takes one node of some attributes'
 hierarchies each, at any level (`rule_conditions`); numbers may belong to their categories in part
-(`rule_membership`). Equal tuples are merged, and a kernel counts depth first through the attributes,
+(`fuzzy_belonging`). Equal tuples are merged, and a kernel counts depth first through the attributes,
 going on only where some rule can still reach its expectation: the paper's Sup_Y, least over all Y.
 
 Differences from the paper:
@@ -12,7 +12,7 @@ Differences from the paper:
 - The paper leaves the length of X open; what it reports on Adult are rules of one condition. So
   `max_antecedent` is 1 by default.
 - The paper takes every rule that reaches its expectation. Here rules also pass a control of false
-  discoveries (`rule_discoveries`), unless `control` says otherwise.
+  discoveries (`rule_evidence`), unless `control` says otherwise.
 - A node that everybody meets is no condition.
 - Rules that follow from a more general one are told too, and marked: all and the unmarked ones rule out
   the same values for everybody.
@@ -22,8 +22,9 @@ Differences from the paper:
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -34,17 +35,14 @@ from numpy.typing import NDArray
 
 from ..distinct import first_places, number_distinct
 from ..errors import ResourceLimit, UsageError
-from ..kernels.rule_counts import MINIMUM, PRODUCT, Coded, Found, find_rules, joined
+from ..kernels.rules import MINIMUM, PRODUCT, Coded, Found, find_rules, joined, mark_covered
 from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
 from ..model.rules import Completeness, NegativeRule
 from ..progress import Watch
-from .rule_conditions import Conditions, conditions_of
-from .rule_discoveries import CONTROLS
+from .rule_conditions import HUNDREDTHS, MEMBERSHIPS, Conditions, conditions_of
+from .rule_evidence import CONTROLS, believed, exact_share, expectation, least_counts, log_p_value
 from .rule_findings import RuleFinding, RuleSet
-from .rule_judging import believed_rules, covered_rules
-from .rule_membership import HUNDREDTHS, MEMBERSHIPS
-from .rule_thresholds import exact_share, expectation, least_counts
 
 MOST_RULES = 2_000_000
 MOST_CELLS = 2**27
@@ -324,3 +322,84 @@ def _told(
 
 def _whole(count: Fraction) -> int | Fraction:
     return count.numerator if count.denominator == 1 else count
+
+
+def believed_rules(
+    data: Microdata,
+    conditions: Conditions,
+    found: Found,
+    counts: Sequence[Fraction],
+    with_value: Sequence[Fraction],
+    *,
+    rate: Fraction,
+    control: str,
+    exact: bool,
+) -> tuple[NDArray[np.int64], tuple[Fraction | None, ...]]:
+    """Return which rules pass the control or follow from those that do, and from where on all are told.
+
+    The second part is that of `model.rules.Completeness`. Where rules may have exceptions (not
+    `exact`), their chance does not follow from their conditions alone.
+    """
+    length = (found.conditions >= 0).sum(axis=1)
+    free = {"none": len(data.quasi), "longer": 1, "all": 0}[control]
+    judged = length > free
+    longest = found.conditions.shape[1]
+    complete: list[Fraction | None] = [rate if size <= free else None for size in range(1, longest + 1)]
+    if not judged.any():
+        for size in range(free + 1, longest + 1):
+            complete[size - 1] = _bound(rate, 1, int(found.tests[size]), exact)
+        return np.arange(len(found.values)), tuple(complete)
+    shares = (data.count_by_value / len(data)).tolist()
+    log_p = np.array(
+        [
+            log_p_value(shares[value], counts[rule], with_value[rule])
+            for rule, value in enumerate(found.values.tolist())
+        ]
+    )
+    # What a stronger rule implies stands or falls with it; rules that need not pass are strongest.
+    strength = np.where(judged, log_p, -np.inf)
+    leading = ~covered_rules(conditions, found.conditions, found.values, rank=strength)
+    passed = ~judged
+    for size in range(free + 1, longest + 1):
+        family = judged & leading & (length == size)
+        tests = int(found.tests[size])
+        believable = family & (log_p <= believed(log_p[family], tests, rate))
+        passed |= believable
+        n_believed = int(believable.sum())
+        # One more rule that holds would be told up to here, unless it took the place of some others.
+        bound = _bound(rate, n_believed + 1, tests, exact)
+        if bound is not None and (family & ~believable & (log_p <= math.log(bound))).any():
+            bound = _bound(rate, n_believed, tests, exact)
+        complete[size - 1] = bound
+    follows = covered_rules(
+        conditions, found.conditions, found.values, rank=np.where(passed, 0, 1), by=passed
+    )
+    return np.flatnonzero(passed | follows), tuple(complete)
+
+
+def _bound(rate: Fraction, rank: int, tests: int, exact: bool) -> Fraction | None:
+    return min(rate, rate * rank / tests) if rank and tests and exact else None
+
+
+def covered_rules(
+    conditions: Conditions,
+    lines: NDArray[np.int32],
+    values: NDArray[np.int32],
+    *,
+    rank: NDArray[np.float64] | NDArray[np.int64] | None = None,
+    by: NDArray[np.bool_] | None = None,
+) -> NDArray[np.bool_]:
+    """Tell which rules follow from a more general one (of those in `by`) that has no higher rank."""
+    present = lines >= 0
+    depth = np.where(present, np.append(conditions.depth, 0)[lines], 0).sum(axis=1)
+    order = np.lexsort(
+        (depth, present.sum(axis=1), np.zeros(len(lines)) if rank is None else rank, values)
+    )
+    return mark_covered(
+        lines,
+        values,
+        np.ones(len(lines), dtype=np.bool_) if by is None else by,
+        order.astype(np.int64),
+        conditions.coverer_start,
+        conditions.coverers,
+    )

@@ -13,7 +13,7 @@ from .._version import __version__
 from ..model.guarantees import BucketGuarantee, LDiversity
 from ..model.layout import NO_VALUE
 from .bucket_release import BucketRelease
-from .bucket_tables import bucket_name, count_name
+from .buckets import bucket_name, count_name
 from .documents import (
     CERTIFICATE_VERSION,
     PERSONAL,

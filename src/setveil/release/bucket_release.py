@@ -15,8 +15,7 @@ import numpy as np
 from ..model.guarantees import BucketGuarantee, MatchingDiversity
 from ..model.microdata import Microdata
 from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
-from .bucket_tables import BucketTables, publish_buckets
-from .bucketing import Bucketing
+from .buckets import Bucketing, BucketTables, publish_buckets
 from .release import Seal
 from .usefulness import is_useless
 

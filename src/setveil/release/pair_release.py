@@ -14,8 +14,8 @@ import numpy as np
 
 from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair
-from .pair_recoding import PairRecoding
 from .pair_tables import PairTables, publish_pair
+from .recoding import PairRecoding
 from .release import Seal
 from .usefulness import is_useless, telling_records
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..model.pattern_pair import PatternPair, column_of
 from ..model.transactions import Rows, Transactions
 from .apply import canonical_order, labelled_nodes
-from .pair_recoding import PairRecoding
+from .recoding import PairRecoding
 from .sealing import as_labels
 
 Ids = NDArray[np.int32]

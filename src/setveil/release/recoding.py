@@ -91,3 +91,14 @@ def sorted_antichain(hierarchy: Hierarchy, nodes: Sequence[int] | Ids) -> Ids:
     if len(cut) > 1 and (hierarchy.end_leaf[cut[:-1]] > hierarchy.first_leaf[cut[1:]]).any():
         raise ValueError("a recoding's nodes must not cover one another")
     return cut
+
+
+@dataclass(frozen=True, eq=False)
+class PairRecoding:
+    """For either side the published node of each entry, in the order of its rows' leaves.
+
+    A published row is the set of the nodes of its entries. In tables no node of a row is above another
+    one; in sets one may be, where a value was raised and others below the same category were not.
+    """
+
+    node_by_entry: tuple[NDArray[np.int32], NDArray[np.int32]]

@@ -15,8 +15,8 @@ from ..model.layout import NO_VALUE
 from ..model.rules import NegativeRule
 from ..progress import where_time_went
 from ..release.bucket_release import BucketRelease
-from ..release.bucket_tables import BucketTables
-from ..risk.background import BackgroundAttack
+from ..release.buckets import BucketTables
+from ..risk.buckets import BackgroundAttack
 from ..risk.definetti import DeFinettiAttack
 from .html import (
     Content,

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..audit.verdict import Verdict
-from ..measure.before_after import BeforeAfter
 from ..measure.branches import branch_losses
 from ..measure.scores import Scores
+from ..release.before_after import BeforeAfter
 from ..release.documents import PERSONAL
 from ..release.release import Release
 from ..risk.curve import RiskCurve

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..kernels.matches import Data, Lists, draw_records
+from ..kernels.attack.matches import Data, Lists, draw_records
 from ..kernels.rows import merge_rows, recode_rows
 from ..kernels.supports import count_supports, node_bitmaps, node_lists
 from ..model.transactions import Transactions

@@ -20,10 +20,8 @@ from ..model.guarantees import whole_number
 from ..model.transactions import Transactions
 from ..progress import Watch
 from .crowd import Crowd
-from .estimate import Estimate
-from .levels import Budget, Worst, count_average, count_worst
-from .samples import draw_items, search_worst
-from .tables import as_html, as_text
+from .estimate import Estimate, as_html, as_text
+from .levels import Budget, Worst, count_average, count_worst, draw_items, search_worst
 
 MOST, LARGEST_MOST = 6, 1000
 BUDGET = 1_000_000_000

@@ -32,11 +32,11 @@ from numpy.typing import NDArray
 
 from ..distinct import count_distinct
 from ..errors import ResourceLimit
-from ..kernels._calls import plain
-from ..kernels.definetti import guess_again, learn_weights
+from ..kernels.attack.definetti import guess_again, learn_weights
+from ..kernels.base import plain
 from ..model.microdata import Microdata
 from ..progress import Watch
-from ..release.bucketing import Bucketing
+from ..release.buckets import Bucketing
 
 FEWEST_ROUNDS, MOST_ROUNDS = 100, 1000
 """Between these lie the rounds after which the attack is stopped where guesses still change."""

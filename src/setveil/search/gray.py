@@ -15,8 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.gray import alternating_rows, hamming_distances
-from ..kernels.rows import merge_rows
+from ..kernels.rows import alternating_rows, hamming_distances, merge_rows
 from ..model.transactions import Rows
 from .budget import combinations_by_length
 

@@ -1,7 +1,7 @@
 """What each way to hide a pattern would change: of the patterns' growth, and of the frequent itemsets.
 
-The counting itself is in `kernels.move_scores`; this hands it the moves in parts, so that memory stays
-bounded however many moves and sets there are.
+The counting itself is in `kernels.hiding.move_scores`; this hands it the moves in parts, so that memory
+stays bounded however many moves and sets there are.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels._calls import even_parts, in_threads
-from ..kernels.move_scores import Classes, count_raised, find_distances, score_moves
+from ..kernels.base import even_parts, in_threads
+from ..kernels.hiding.move_scores import Classes, count_raised, find_distances, score_moves
+from ..release.distance import MOST_FORMS, ValueDistance
 from .pair_state import Counts, Ids, PairState, Published
 from .pattern_moves import Moves, Patterns
-from .value_distance import MOST_FORMS, ValueDistance
 
 Reals = NDArray[np.float64]
 ALL_FORMS = 200_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..kernels.hiding import match_slots
+from ..kernels.hiding.rows import match_slots
 from .pair_state import Counts, Flags, Ids, PairState
 
 

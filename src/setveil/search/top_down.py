@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..engines.base import NodeSets
 from ..hierarchy.tree import Hierarchy
-from ..kernels.top_down import by_last_member, later_bits, take_step, try_steps
+from ..kernels.itemsets.top_down import by_last_member, later_bits, take_step, try_steps
 from ..model.costs import Cost
 
 Ids = NDArray[np.int32]

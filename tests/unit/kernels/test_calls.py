@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from setveil.kernels._calls import in_threads, new_stop
-from setveil.kernels.rare import find_rare
+from setveil.kernels.base import in_threads, new_stop
+from setveil.kernels.itemsets.rare import find_rare
 
 
 class Enough(Exception):

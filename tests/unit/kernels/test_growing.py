@@ -6,9 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from setveil.kernels._calls import new_stop
-from setveil.kernels.diverse import find_undiverse
-from setveil.kernels.signed import find_rare_signed
+from setveil.kernels.base import new_stop
+from setveil.kernels.itemsets.signed import find_rare_signed, find_undiverse
 
 ITEMS, ROWS = 60, 150
 TABLE = np.random.default_rng(8).random((ROWS, ITEMS)) < 0.2

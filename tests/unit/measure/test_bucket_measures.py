@@ -12,12 +12,11 @@ import pytest
 
 from setveil.errors import Cancelled, UsageError
 from setveil.hierarchy.tree import Hierarchy
-from setveil.measure.bucket_counts import Reconstruction
-from setveil.measure.bucket_queries import CountQuery, draw_queries, measure_queries
-from setveil.measure.bucket_rules import Interest, frequent_conditions, measure_rules
+from setveil.measure.bucket_queries import CountQuery, Reconstruction, draw_queries, measure_queries
+from setveil.measure.bucket_scores import Interest, frequent_conditions, measure_rules
 from setveil.model.microdata import Microdata
 from setveil.progress import Watch
-from setveil.release.bucketing import Bucketing
+from setveil.release.buckets import Bucketing
 
 TREE = Hierarchy.from_paths([("x", "low", "*"), ("y", "low", "*"), ("z", "high", "*")])
 

@@ -10,10 +10,9 @@ import pytest
 import setveil as sv
 from setveil.errors import DataError, UsageError
 from setveil.io.lists import QueryFile
-from setveil.measure.before_after import BeforeAfter
-from setveil.measure.queries import query_errors
-from setveil.measure.workload import asked_workload, random_workload, workload_of
+from setveil.measure.queries import asked_workload, query_errors, random_workload, workload_of
 from setveil.model.transactions import Rows, bind
+from setveil.release.before_after import BeforeAfter
 from setveil.release.recoding import Recoding
 
 ROWS = [["ale", "bun"], ["ale", "milk"], ["wine", "bun"], ["bun"]]

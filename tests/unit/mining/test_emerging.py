@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from setveil.errors import Cancelled, TimeLimit, UsageError
-from setveil.mining import emerging_search
-from setveil.mining.emerging import EmergingPattern, EmergingPatterns, emerging_patterns, exact_growth
+from setveil.mining import emerging
+from setveil.mining.emerging import EmergingPattern, EmergingPatterns, emerging_patterns
+from setveil.model.guarantees import exact_growth
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 
@@ -164,7 +165,7 @@ def test_long_lists_are_cut() -> None:
 
 
 def test_watch_can_stop_and_hears_of_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emerging_search, "AT_ONCE", 2)
+    monkeypatch.setattr(emerging, "AT_ONCE", 2)
     heard: list[tuple[str, float | None]] = []
     found = mined(minimal=True, watch=Watch(lambda stage, share: heard.append((stage, share))))
     assert len(found) == 2
@@ -180,5 +181,5 @@ def test_watch_can_stop_and_hears_of_the_progress(monkeypatch: pytest.MonkeyPatc
 
 def test_the_bound_on_the_other_side_does_not_overflow() -> None:
     support = np.array([10**9, 7, 7], np.int64)
-    most = emerging_search.most_elsewhere(support, 10**10, 10**11, Fraction(10**9 + 1, 10**9))
+    most = emerging.most_elsewhere(support, 10**10, 10**11, Fraction(10**9 + 1, 10**9))
     assert most.tolist() == [9_999_999_990, 69, 69]

@@ -14,9 +14,8 @@ import pytest
 from setveil.errors import Cancelled, ResourceLimit, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.io.transactions import read_transactions
-from setveil.mining.frequent import frequent_itemsets
-from setveil.mining.itemsets import Itemsets
-from setveil.mining.support import least_count, read_support
+from setveil.mining.itemsets import Itemsets, frequent_itemsets, least_count
+from setveil.model.guarantees import exact_support
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from tests.shared_data import shared_data
@@ -120,7 +119,7 @@ def test_shares_become_counts_exactly() -> None:
     ],
 )
 def test_supports_are_read(text: str, meant: Fraction | int) -> None:
-    read = read_support(text)
+    read = exact_support(text)
     assert read == meant
     assert type(read) is type(meant)
 
@@ -130,7 +129,7 @@ def test_supports_are_read(text: str, meant: Fraction | int) -> None:
 )
 def test_supports_that_are_none(text: str) -> None:
     with pytest.raises(UsageError, match="a share of the records or a count"):
-        read_support(text)
+        exact_support(text)
 
 
 def test_a_list_of_sets() -> None:

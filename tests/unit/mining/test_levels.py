@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from setveil.hierarchy.tree import Hierarchy
-from setveil.mining.levels import node_at_level
+from setveil.mining.itemsets import node_at_level
 from tests.oracle.worlds import random_world
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from setveil.errors import Cancelled, ResourceLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
-from setveil.kernels import rule_counts
+from setveil.kernels import rules
 from setveil.mining import negative_rules
 from setveil.mining.negative_rules import mine_negative_rules
 from setveil.mining.rule_findings import RuleFinding, RuleSet
@@ -192,11 +192,11 @@ def test_a_set_of_rules_is_shown() -> None:
 
 
 def test_the_kernel_ends_early_where_rules_are_too_many() -> None:
-    coded = rule_counts.Coded(
+    coded = rules.Coded(
         np.zeros((4, 1), np.int32), np.zeros(4, np.int32), np.ones(4, np.int64), np.zeros(1, np.int64),
         np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int64), np.zeros(1, np.int64), 1,
     )  # fmt: skip
-    found = rule_counts.find_rules(
+    found = rules.find_rules(
         coded, np.ones((1, 5), np.int64), first=0, longest=1, doubt=1, whole=1, most=1
     )
     assert len(found.values) == 2

@@ -6,8 +6,7 @@ from random import Random
 import numpy as np
 
 from setveil.model.microdata import Microdata
-from setveil.release.bucket_tables import BucketTables, publish_buckets
-from setveil.release.bucketing import Bucketing
+from setveil.release.buckets import Bucketing, BucketTables, publish_buckets
 
 
 def random_table(random: Random) -> tuple[list[dict[str, str]], list[int]]:

@@ -22,9 +22,9 @@ from setveil.release.pair_documents import (
     published_paths,
     terms,
 )
-from setveil.release.pair_recoding import PairRecoding
 from setveil.release.pair_release import PairRelease
 from setveil.release.pair_tables import cell_by_row, publish_pair
+from setveil.release.recoding import PairRecoding
 
 from ..pair_cases import COLUMNS, random_recoding, random_release, random_sets, random_table
 

@@ -14,9 +14,9 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.pattern_pair import PatternPair
 from setveil.release.bucket_release import BucketRelease
-from setveil.release.bucketing import Bucketing
-from setveil.release.pair_recoding import PairRecoding
+from setveil.release.buckets import Bucketing
 from setveil.release.pair_release import PairRelease
+from setveil.release.recoding import PairRecoding
 
 TREE = Hierarchy.from_parents(
     {**dict.fromkeys("ab", "ab"), **dict.fromkeys("cd", "cd"), "ab": "ALL", "cd": "ALL", "ALL": None}

@@ -17,8 +17,8 @@ from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.publish import publish
-from setveil.release.pair_recoding import PairRecoding
 from setveil.release.pair_release import PairRelease
+from setveil.release.recoding import PairRecoding
 from setveil.report import pair_loss
 from setveil.report.pair_loss import minimal_patterns
 

@@ -10,8 +10,7 @@ import pytest
 from setveil.errors import UsageError
 from setveil.io.demo import groceries, toy
 from setveil.report.risk_picture import risk_figure
-from setveil.risk.assessment import assess_risk
-from setveil.risk.comparison import RiskComparison
+from setveil.risk.assessment import RiskComparison, assess_risk
 from setveil.risk.curve import risk_curve
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -12,8 +12,8 @@ from setveil.errors import UsageError
 from setveil.io.demo import groceries, pos_shape, toy
 from setveil.model.transactions import Transactions
 from setveil.risk.assessment import assess_risk
+from setveil.risk.attackers import ATTACKERS
 from setveil.risk.exposed import most_exposed
-from setveil.risk.models import ATTACKERS
 from tests.oracle import risk as oracle
 from tests.oracle.worlds import random_world
 

@@ -10,9 +10,9 @@ import pytest
 from setveil.errors import UsageError
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
-from setveil.release.bucketing import Bucketing
-from setveil.risk.background import attack_by_rules, takeable_counts
-from setveil.search.classes import classify
+from setveil.release.buckets import Bucketing
+from setveil.release.possible import classify
+from setveil.risk.buckets import attack_by_rules, takeable_counts
 
 TRAP = Microdata.from_columns({"sex": list("FMMM"), "ill": ["ovary", "flu", "gout", "cold"]}, "ill")
 NOT_OVARY = [NegativeRule((("sex", "M"),), "ovary")]

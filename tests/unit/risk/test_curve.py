@@ -12,7 +12,7 @@ import pytest
 import setveil as sv
 from setveil.errors import Cancelled, DataError, UsageError
 from setveil.io.demo import groceries, pos_shape, toy
-from setveil.kernels.rare import find_rare
+from setveil.kernels.itemsets.rare import find_rare
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.risk.curve import BUDGET, QUICK, READINGS, risk_curve

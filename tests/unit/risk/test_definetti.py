@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from setveil.errors import Cancelled, ResourceLimit
-from setveil.kernels.definetti import guess_again
+from setveil.kernels.attack.definetti import guess_again
 from setveil.methods import anatomy
 from setveil.model.guarantees import LDiversity
 from setveil.model.microdata import Microdata
 from setveil.progress import Watch
-from setveil.release.bucketing import Bucketing
+from setveil.release.buckets import Bucketing
 from setveil.report.bucket_pages import attacks
 from setveil.risk import definetti
 from setveil.risk.definetti import attack_by_learning, attack_sample

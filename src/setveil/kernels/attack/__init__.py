@@ -1,0 +1,1 @@
+"""What somebody can find out: who matches what is known, and who has which value."""

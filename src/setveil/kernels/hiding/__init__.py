@@ -1,0 +1,1 @@
+"""Patterns of two data sets: values raised, and what that changes."""

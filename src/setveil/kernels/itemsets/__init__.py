@@ -1,0 +1,1 @@
+"""Searches for sets of items: rare, frequent, closed, signed, telling."""

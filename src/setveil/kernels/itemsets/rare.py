@@ -1,0 +1,268 @@
+"""Minimal rare itemsets: what a release must not contain.
+
+An itemset is rare where at least one record but fewer than `k` hold it; it is minimal where each
+of its proper subsets is held by `k` records or more. A release is k^m-anonymous exactly when it
+has no minimal rare itemset of up to `m` items. The search goes depth first over itemsets in order
+of rising support, size by size, with the projected rows of each prefix; the loops are in
+`rare_loops`, and for few items in `dense_loops`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base import Ask, Counts, Ids, Stop, Words, in_threads, new_stop, plain
+from ..rows import recode_rows
+from .dense_loops import rare_dense, rows_as_masks
+from .rare_loops import (
+    Bits,
+    Found,
+    fill_table,
+    item_supports,
+    occurrences,
+    rare_deep,
+    rare_pairs,
+)
+from .rare_order import Part, write_in_order
+
+# indptr, items, weight_by_row, and the occurrences: start_by_item, position, row
+Data: TypeAlias = tuple[Counts, Ids, Counts, Counts, Ids, Ids]
+
+Asking: TypeAlias = tuple[Ask | None, Stop]
+
+# A bit for each pair of items; where this would be more, the search does without it.
+_MOST_BIT_BYTES = 1 << 28
+# Up to so many items rows are bit masks of a few words, and most prefixes end after a few rows.
+_MOST_DENSE_ITEMS = 256
+_TASKS_PER_THREAD = 24
+# Below this a second thread costs more than it saves; each more item makes about 8 of 1.
+_LEAST_COST_FOR_THREADS = 1e8
+_NO_CAP = np.iinfo(np.int64).max
+
+
+def _by_cost(cost_by_item: npt.NDArray[np.float64], firsts: Ids, size: int, threads: int) -> list[Ids]:
+    """Split the first items, the dearest in front, into tasks of about equal cost."""
+    firsts = firsts[np.argsort(-cost_by_item[firsts], kind="stable")]
+    share = np.cumsum(cost_by_item[firsts] + 1.0)
+    if threads <= 1 or firsts.size < 2 or share[-1] * 8.0**size < _LEAST_COST_FOR_THREADS:
+        return [firsts]
+    task_of = (share * (threads * _TASKS_PER_THREAD) / share[-1]).astype(np.int64)
+    return np.split(firsts, np.flatnonzero(np.diff(task_of)) + 1)
+
+
+def _search_size(
+    kernel: Callable[[int, Ids], Found],
+    cost_by_item: npt.NDArray[np.float64],
+    size: int,
+    limit: int,
+    threads: int,
+    asking: Asking,
+) -> tuple[list[Part], bool]:
+    """Run `kernel` over all first items; with a limit, take some sets from each of them.
+
+    Each first item yields up to `cap` sets, a number that grows for those that have more until
+    the limit is met, so what comes out depends on the data alone. What was found is left in parts:
+    there may be too much of it to hold it twice.
+    """
+    firsts = np.flatnonzero(cost_by_item > 0).astype(np.int32)
+    cap = _NO_CAP if limit <= 0 else max(4, 2 * limit // max(1, firsts.size))
+    parts: list[Part] = []
+    while True:
+        tasks = _by_cost(cost_by_item, firsts, size, threads)
+        found = in_threads(partial(kernel, cap), tasks, threads, *asking)
+        capped = np.concatenate([task[f[2]] for task, f in zip(tasks, found, strict=True)])
+        enough = 0 < limit <= _total(parts) + sum(len(f[0]) for f in found)
+        if limit <= 0 or enough or capped.size == 0:
+            parts += [(sets, support) for sets, support, _ in found]
+            break
+        is_complete = np.ones(cost_by_item.size, np.bool_)
+        is_complete[capped] = False
+        while found:
+            sets, support, is_capped = found.pop()
+            if is_capped.any():
+                kept = is_complete[sets[:, 0]]
+                sets, support = sets[kept], support[kept]
+            parts.append((sets, support))
+        firsts, cap = np.sort(capped).astype(np.int32), 8 * cap
+    return (_in_turn(parts, limit) if enough and _total(parts) > limit else parts), enough
+
+
+def _total(parts: list[Part]) -> int:
+    return sum(len(sets) for sets, _ in parts)
+
+
+def _in_turn(parts: list[Part], limit: int) -> list[Part]:
+    """Return `limit` of the sets, taken from all first items in turn."""
+    sets = np.concatenate([part for part, _ in parts])
+    support = np.concatenate([held for _, held in parts])
+    order = np.lexsort(sets.T[::-1])
+    first = sets[order, 0]
+    turn = np.arange(first.size) - np.searchsorted(first, first)
+    chosen = order[np.lexsort((first, turn))[:limit]]
+    return [(sets[chosen], support[chosen])]
+
+
+def _pairs(data: Data, k: int, frequent_bits: Bits, stop: Stop, cap: int, firsts: Ids) -> Found:
+    return rare_pairs(firsts, *data, k, cap, frequent_bits, stop)
+
+
+def _deep(
+    data: Data,
+    support_by_rank: Counts,
+    k: int,
+    size: int,
+    smaller: tuple[Bits, Ids, Ids],
+    stop: Stop,
+    cap: int,
+    firsts: Ids,
+) -> Found:
+    return rare_deep(firsts, *data, support_by_rank, k, size, cap, *smaller, stop)
+
+
+def _dense(
+    masks: Words,
+    weights: Counts,
+    k: int,
+    size: int,
+    smaller: tuple[Ids, Ids],
+    stop: Stop,
+    cap: int,
+    firsts: Ids,
+) -> Found:
+    return rare_dense(firsts, masks, weights, k, size, cap, *smaller, stop)
+
+
+def _longest_first(indptr: Counts, items: Ids, weights: Counts, n_items: int) -> tuple[Words, Counts]:
+    """Return the rows with two items or more as bit masks, the longest first."""
+    lengths = np.diff(indptr)
+    order = np.argsort(-lengths, kind="stable")
+    order = order[: int((lengths > 1).sum())]
+    masks = np.zeros((order.size, n_items + 63 >> 6), np.uint64)
+    rows_as_masks(indptr, items, order, masks)
+    return masks, weights[order]
+
+
+def _hash_table(known: Ids) -> Ids:
+    size = 16
+    while size < 2 * len(known):
+        size *= 2
+    table = np.full(size if len(known) else 0, -1, np.int32)
+    if len(known):
+        fill_table(known, table)
+    return table
+
+
+def _with_smaller(known: Ids, parts: list[Part]) -> Ids:
+    """Return the known sets and those of `parts`, padded with -1."""
+    wide = np.full((len(known) + _total(parts), known.shape[1]), -1, np.int32)
+    wide[: len(known)] = known
+    row = len(known)
+    for sets, _ in parts:
+        wide[row : row + len(sets), : sets.shape[1]] = sets
+        row += len(sets)
+    return wide
+
+
+def find_rare(
+    indptr: Counts,
+    items: Ids,
+    weight_by_row: Counts,
+    n_items: int,
+    k: int,
+    m: int,
+    limit: int = 0,
+    threads: int = 1,
+    ask: Ask | None = None,
+) -> tuple[Ids, Counts]:
+    """Find the minimal rare itemsets of up to `m` items.
+
+    Parameters
+    ----------
+    indptr, items
+        The rows.
+    weight_by_row
+        The number of records that each row stands for, all above 0.
+    n_items
+        One more than the largest item.
+    k
+        An itemset is rare where fewer records than this hold it, but at least one.
+    m
+        The most items in a set.
+    limit
+        Where above 0: stop when a size yields as many sets in all, small sets first, and take
+        them in turn from all first items. All sets returned are minimal even so.
+    threads
+        The threads to use; the result does not depend on their number.
+    ask
+        Called now and then; what it raises ends the search.
+
+    Returns
+    -------
+    sets
+        One set a row, items ascending, padded with -1; ordered by size, then lexicographically.
+    support_by_set
+        The number of records that hold each set.
+    """
+    if ask is not None:
+        ask()
+    stop = new_stop()
+    indptr, items = plain(indptr, np.int64), plain(items, np.int32)
+    weight_by_row = plain(weight_by_row, np.int64)
+    support_by_item = item_supports(indptr, items, weight_by_row, n_items)
+    singles = np.flatnonzero((support_by_item > 0) & (support_by_item < k)).astype(np.int32)
+    met = 0 < limit <= singles.size
+    if met:
+        singles = singles[:limit]
+    item_of_rank = np.flatnonzero(support_by_item >= k).astype(np.int32)
+    if met or m < 2 or item_of_rank.size < 2:
+        sets = np.full((singles.size, m), -1, np.int32)
+        sets[:, 0] = singles
+        return sets, support_by_item[singles]
+
+    item_of_rank = item_of_rank[np.argsort(support_by_item[item_of_rank], kind="stable")]
+    rank_of_item = np.full(n_items, -1, np.int32)
+    rank_of_item[item_of_rank] = np.arange(item_of_rank.size, dtype=np.int32)
+    support_by_rank = support_by_item[item_of_rank]
+    indptr, items = recode_rows(indptr, items, rank_of_item)
+    start, position, row, cost = occurrences(indptr, items, item_of_rank.size, m - 1)
+    data = (indptr, items, weight_by_row, start, position, row)
+    bit_width = item_of_rank.size + 7 >> 3
+    bit_rows = item_of_rank.size if item_of_rank.size * bit_width <= _MOST_BIT_BYTES else 0
+    frequent_bits = np.zeros((bit_rows, bit_width), np.uint8)
+    is_dense = item_of_rank.size <= _MOST_DENSE_ITEMS
+    rows = (
+        _longest_first(indptr, items, weight_by_row, item_of_rank.size) if is_dense and m > 2 else None
+    )
+    known = np.empty((0, m), np.int32)
+    found: list[list[Part]] = []
+    for size in range(2, min(m, item_of_rank.size) + 1):
+        remaining = limit - singles.size - sum(map(_total, found)) if limit > 0 else 0
+        if size == 2:
+            kernel = partial(_pairs, data, k, frequent_bits, stop)
+        elif rows is not None:
+            kernel = partial(_dense, *rows, k, size, (known, _hash_table(known)), stop)
+        else:
+            smaller = (frequent_bits, known, _hash_table(known))
+            kernel = partial(_deep, data, support_by_rank, k, size, smaller, stop)
+        parts, met = _search_size(kernel, cost, size, remaining, threads, (ask, stop))
+        found.append(parts)
+        if met:
+            break
+        if size < m and (size > 2 or not bit_rows or rows is not None):
+            known = _with_smaller(known, parts)
+    # Not filled before they are written, so that their memory is taken as that of `found` is let go.
+    sets = np.empty((singles.size + sum(map(_total, found)), m), np.int32)
+    support = np.empty(len(sets), np.int64)
+    sets[: singles.size] = -1
+    sets[: singles.size, 0], support[: singles.size] = singles, support_by_item[singles]
+    low = singles.size
+    for parts in found:
+        high = low + _total(parts)
+        write_in_order(parts, item_of_rank, k, sets[low:high], support[low:high], threads, ask)
+        low = high
+    return sets, support

@@ -1,0 +1,169 @@
+"""Buckets: which tuples share one, their canonical numbers, and the two tables that are published.
+
+Inside a bucket nobody can tell whose value is whose. A method forms its buckets in some order, rare
+values first perhaps; whoever saw that order would learn from it. So rows and buckets are ordered by
+what is published, never by the input, and buckets are numbered in that order: the numbers tell nothing,
+and the same bucketing gives the same tables whatever the order of the tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..distinct import count_distinct, number_distinct
+from ..model.microdata import Microdata
+
+
+@dataclass(frozen=True, eq=False)
+class Bucketing:
+    """The bucket of each tuple, numbered from 0 without gaps; the numbers mean nothing."""
+
+    bucket_by_tuple: NDArray[np.int32]
+
+    @property
+    def n_buckets(self) -> int:
+        """How many buckets there are."""
+        return int(self.bucket_by_tuple.max(initial=-1)) + 1
+
+    def __len__(self) -> int:
+        return len(self.bucket_by_tuple)
+
+
+def in_canonical_order(data: Microdata, bucketing: Bucketing) -> Bucketing:
+    """Return the same buckets, numbered in the order of their rows and then of their values.
+
+    >>> data = Microdata.from_columns({"sex": ["M", "F", "F", "M"], "ill": ["a", "b", "c", "d"]}, "ill")
+    >>> late = Bucketing(np.array([1, 1, 0, 0], dtype=np.int32))
+    >>> in_canonical_order(data, late).bucket_by_tuple
+    array([0, 0, 1, 1], dtype=int32)
+    """
+    bucket = bucketing.bucket_by_tuple
+    start = np.concatenate(([0], np.cumsum(np.bincount(bucket, minlength=bucketing.n_buckets))))
+    # Big-endian numbers of one width compare as bytes just as they do as numbers.
+    rows = rank_rows(data)
+    by_row = rows[np.lexsort((rows, bucket))].astype(">i4")
+    values = data.value_by_tuple
+    by_value = values[np.lexsort((values, bucket))].astype(">i4")
+    keys = [
+        (by_row[low:high].tobytes(), by_value[low:high].tobytes())
+        for low, high in zip(start[:-1].tolist(), start[1:].tolist(), strict=True)
+    ]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    number = np.empty(len(keys), dtype=np.int32)
+    number[order] = np.arange(len(keys), dtype=np.int32)
+    return Bucketing(number[bucket])
+
+
+def rank_rows(data: Microdata) -> NDArray[np.int64]:
+    """Return the rank of each tuple's quasi-identifying part; equal parts have equal ranks."""
+    rank = np.zeros(len(data), dtype=np.int64)
+    for attribute in data.quasi:
+        labels = attribute.hierarchy.label_rank
+        joined = rank * len(labels) + labels[attribute.leaf_by_tuple]
+        rank = number_distinct(joined)[1]
+    return rank
+
+
+Ids = NDArray[np.int32]
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BucketTables:
+    """The two tables. `leaves` has a line a tuple, `bucket_of_row` its bucket, both in order.
+
+    `bucket_of_count`, `value_of_count` and `counts` are the sensitive table: how many tuples of a
+    bucket have a value. `value_of_row` is what the tables hide, the value of each row.
+    """
+
+    data: Microdata
+    leaves: Ids
+    bucket_of_row: Ids
+    bucket_of_count: Ids
+    value_of_count: Ids
+    counts: Places
+    value_of_row: Ids
+
+    @property
+    def quasi_header(self) -> tuple[str, ...]:
+        """The names of the quasi-identifying columns, then that of the bucket."""
+        return (*(attribute.name for attribute in self.data.quasi), bucket_name(self.data))
+
+    @property
+    def sensitive_header(self) -> tuple[str, ...]:
+        """The names of the columns of the sensitive table."""
+        return (bucket_name(self.data), self.data.sensitive, count_name(self.data))
+
+    def quasi_rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield the cells of each row of the quasi-identifying table; buckets count from 1."""
+        columns = [
+            [attribute.hierarchy.labels[leaf] for leaf in self.leaves[:, place].tolist()]
+            for place, attribute in enumerate(self.data.quasi)
+        ]
+        numbers = [str(bucket + 1) for bucket in self.bucket_of_row.tolist()]
+        return zip(*columns, numbers, strict=True)
+
+    def sensitive_rows(self) -> Iterator[tuple[str, str, str]]:
+        """Yield bucket, value and count of each row of the sensitive table."""
+        values = self.data.values
+        for bucket, value, count in zip(
+            self.bucket_of_count.tolist(),
+            self.value_of_count.tolist(),
+            self.counts.tolist(),
+            strict=True,
+        ):
+            yield str(bucket + 1), values[value], str(count)
+
+    def joined_rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield one table: each bucket's sensitive values, sorted, beside its tuples, sorted.
+
+        Both orders depend on what is published alone, so a row's value is not its tuple's.
+        """
+        values = np.repeat(self.value_of_count, self.counts)
+        for row, value in zip(self.quasi_rows(), values.tolist(), strict=True):
+            yield (*row, self.data.values[value])
+
+
+def bucket_name(data: Microdata) -> str:
+    """Return a name for the column of buckets that no other column has."""
+    return _free("bucket", data)
+
+
+def count_name(data: Microdata) -> str:
+    """Return a name for the column of counts that no other column has."""
+    return _free("count", data)
+
+
+def _free(name: str, data: Microdata) -> str:
+    taken = {data.sensitive, *(attribute.name for attribute in data.quasi)}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def publish_buckets(data: Microdata, bucketing: Bucketing) -> BucketTables:
+    """Return the two tables of a bucketing, in canonical order.
+
+    >>> from setveil.model.microdata import Microdata
+    >>> table = Microdata.from_columns({"sex": ["M", "F"], "ill": ["gout", "flu"]}, "ill")
+    >>> tables = publish_buckets(table, Bucketing(np.zeros(2, dtype=np.int32)))
+    >>> list(tables.quasi_rows()), list(tables.sensitive_rows())
+    ([('F', '1'), ('M', '1')], [('1', 'flu', '1'), ('1', 'gout', '1')])
+    """
+    bucket_by_tuple = in_canonical_order(data, bucketing).bucket_by_tuple
+    order = np.lexsort((rank_rows(data), bucket_by_tuple))
+    width = max(len(data.values), 1)
+    keys, counts = count_distinct(bucket_by_tuple.astype(np.int64) * width + data.value_by_tuple)
+    return BucketTables(
+        data=data,
+        leaves=data.leaves[order],
+        bucket_of_row=bucket_by_tuple[order],
+        bucket_of_count=(keys // width).astype(np.int32),
+        value_of_count=(keys % width).astype(np.int32),
+        counts=counts.astype(np.int64),
+        value_of_row=data.value_by_tuple[order],
+    )
