@@ -1,6 +1,6 @@
 """Publishing: write a release, audit the written bytes, and rename it into place.
 
-This joins what must not know each other: `io.folder.staging` writes files to a hidden folder, `audit` reads
+This joins what must not know each other: `io.folder` writes files to a hidden folder, `audit` reads
 them there as they lie on the disk, and only what it confirms is renamed into place.
 """
 
