@@ -68,13 +68,7 @@ class Roles:
 def look_at_columns(columns: Columns, roles: Roles) -> tuple[str, ...]:
     """Return what is to tell of the columns; `DataError` where one is not what it is said to be.
 
-    Parameters
-    ----------
-    columns
-        The table.
-    roles
-        What its columns are said to be. With `as_is` what would be refused is told instead.
-    """
+    With `as_is` what would be refused is told instead."""
     tallies = {
         name: Tally.of(column, roles.missing)
         for name, column in columns.by_name.items()
@@ -309,14 +303,7 @@ def told_of_identifiers(
 ) -> tuple[str, ...]:
     """Return a notice for each column to be published that can name people.
 
-    Parameters
-    ----------
-    values_of_column
-        How many different values each column has.
-    records
-        How many records there are.
-    remedy
-        How a column is left out.
+    `values_of_column` tells how many different values a column has, `remedy` how one is left out.
 
     >>> told_of_identifiers({"zip": 30, "patient_id": 40}, 100, remedy="leave it out")
     ("column 'patient_id' looks like an identifier: it has 40 values in 100 records; leave it out.",)

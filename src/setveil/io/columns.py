@@ -14,7 +14,7 @@ from ..distinct import first_places
 from ..errors import DataError, Problem, UsageError
 from .arrays import Codes, Flags, Places
 from .csv_text import Fields, ragged_problems
-from .text import MAX_PROBLEMS, shorten
+from .text import HasLines, shorten
 
 FRAME = "frame"
 """How a frame is named in messages; its rows count from 1."""
@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(HasLines):
     """Columns by name, in order, with the file and the line of each row where there are any."""
 
     by_name: Mapping[str, Column]
@@ -46,17 +46,6 @@ class Columns:
     def names(self) -> list[str]:
         """The names of the columns in order."""
         return list(self.by_name)
-
-    def line(self, row: int) -> int | None:
-        """Return the physical line of a row."""
-        return None if self.line_of_row is None else int(self.line_of_row[row])
-
-    def problems(self, code: str, what: str, remedy: str, rows: Places) -> list[Problem]:
-        """Return one problem for each of the first rows that have it."""
-        return [
-            Problem(code, what, remedy, self.file, self.line(row))
-            for row in rows[:MAX_PROBLEMS].tolist()
-        ]
 
     def rows(self, chosen: Flags) -> Columns:
         """Return some rows only."""
@@ -148,9 +137,9 @@ def columns_of_fields(fields: Fields, *, file: str, header: bool, delimiter: str
     if fields.n_rows == 0:
         what, remedy = "contains no records, only a header.", "Check that this is the right file."
         raise DataError(what, remedy, code="no-records", file=file)
-    problems = ragged_problems(fields, width, file)
+    problems = ragged_problems(fields, width)
     if problems:
-        raise DataError(problems[:MAX_PROBLEMS])
+        raise DataError(problems)
     cells = fields.code_of_field.reshape(fields.n_rows, width)
     by_name = {
         name: Column(fields.values, np.ascontiguousarray(cells[:, place]))
@@ -181,7 +170,7 @@ def records_of_ids(columns: Columns, id_column: str) -> tuple[Places, int]:
     if absent.any():
         rows = np.flatnonzero(absent)
         raise DataError(
-            columns.problems("no-id", "a row without an id.", "Give every row an id.", rows)
+            columns.problems_at("no-id", "a row without an id.", "Give every row an id.", rows)
         )
     return number_by_first_row(ids)
 
@@ -218,7 +207,9 @@ def merge_rows(
             "an id that an earlier row has already.",
             "Merge the rows (--id-policy merge) or give ids of their own.",
         )
-        raise DataError(place.problems("repeated-id", what, remedy, repeats(record_of_row, n_records)))
+        raise DataError(
+            place.problems_at("repeated-id", what, remedy, repeats(record_of_row, n_records))
+        )
     if not extra:
         return record_of_row, ()
     return record_of_row, (

@@ -10,7 +10,7 @@ walks the text byte by byte and says what is wrong in which line.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import BinaryIO
 
@@ -18,7 +18,8 @@ import numpy as np
 
 from ..errors import DataError, Problem, ResourceLimit, UsageError
 from .arrays import Codes, Places, number_pieces
-from .text import MAX_PROBLEMS, lone_return, shorten
+from .text import MAX_PROBLEMS, HasLines, shorten
+from .text import fault as fault_in
 
 MAX_FIELD_CHARACTERS = 131_072
 LINES_PER_BLOCK = 16_384
@@ -26,7 +27,7 @@ _LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
 
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(HasLines):
     """The fields of a CSV text in order, as numbered values.
 
     Row r holds ``code_of_field[start_of_row[r]:start_of_row[r + 1]]``, and `values[code]` is the text.
@@ -37,6 +38,7 @@ class Fields:
     code_of_field: Codes
     start_of_row: Places
     line_of_row: Places
+    file: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -53,24 +55,14 @@ class Fields:
         codes = self.code_of_field[self.start_of_row[row] : self.start_of_row[row + 1]]
         return [self.values[code] for code in codes.tolist()]
 
-    def line(self, row: int) -> int:
-        """Return the physical line that a row begins at."""
-        return int(self.line_of_row[row])
-
-    def problems(self, code: str, what: str, remedy: str, file: str, rows: Places) -> list[Problem]:
-        """Return one problem for each of the first rows that have it."""
-        return [
-            Problem(code, what, remedy, file, self.line(row)) for row in rows[:MAX_PROBLEMS].tolist()
-        ]
-
     def without_first_row(self) -> Fields:
         """Return the fields behind the first row, which was a header."""
         skipped = int(self.start_of_row[1])
-        return Fields(
-            self.values,
-            self.code_of_field[skipped:],
-            self.start_of_row[1:] - skipped,
-            self.line_of_row[1:],
+        return replace(
+            self,
+            code_of_field=self.code_of_field[skipped:],
+            start_of_row=self.start_of_row[1:] - skipped,
+            line_of_row=self.line_of_row[1:],
         )
 
 
@@ -122,7 +114,7 @@ def split_fields(data: bytes, *, delimiter: str, name: str) -> Fields:
     else:
         line_of_row = np.ones(len(ends), dtype=np.int64)
         line_of_row[1:] = np.searchsorted(all_ends, ends[:-1]) + 2
-    fields = Fields(pieces.values, pieces.code_of_piece, start_of_row, line_of_row)
+    fields = Fields(pieces.values, pieces.code_of_piece, start_of_row, line_of_row, name)
     return _unquoted(_without_blank(fields), data, delimiter, name)
 
 
@@ -139,7 +131,7 @@ def _without_blank(fields: Fields) -> Fields:
     kept[fields.start_of_row[:-1][blank]] = False
     start = np.zeros(fields.n_rows + 1, dtype=np.int64)
     np.cumsum(fields.width_of_row - blank, out=start[1:])
-    return Fields(fields.values, fields.code_of_field[kept], start, fields.line_of_row)
+    return replace(fields, code_of_field=fields.code_of_field[kept], start_of_row=start)
 
 
 def _unquoted(fields: Fields, data: bytes, delimiter: str, name: str) -> Fields:
@@ -159,10 +151,9 @@ def _unquoted(fields: Fields, data: bytes, delimiter: str, name: str) -> Fields:
         if len(value) > MAX_FIELD_CHARACTERS:
             raise field_too_long(name, _line_of_code(fields, code))
         new_of_code[code] = number.setdefault(value, len(number))
-    if len(number) == len(fields.values):
-        return Fields(list(number), fields.code_of_field, fields.start_of_row, fields.line_of_row)
-    codes = new_of_code[fields.code_of_field]
-    return Fields(list(number), codes, fields.start_of_row, fields.line_of_row)
+    same = len(number) == len(fields.values)
+    codes = fields.code_of_field if same else new_of_code[fields.code_of_field]
+    return replace(fields, values=list(number), code_of_field=codes)
 
 
 def _line_of_code(fields: Fields, code: int) -> int:
@@ -177,20 +168,17 @@ def field_too_long(name: str, line: int | None) -> ResourceLimit:
     return ResourceLimit(what, remedy, code="field-too-long", file=name, line=line)
 
 
-def ragged_problems(fields: Fields, expected: int, name: str) -> list[Problem]:
+def ragged_problems(fields: Fields, expected: int) -> list[Problem]:
     """Return a problem for each row that has another number of fields than expected."""
+    problems = []
     width = fields.width_of_row
-    return [
-        Problem(
-            "blank-line" if width[row] == 0 else "ragged-row",
-            "a blank line." if width[row] == 0
-            else f"expected {expected} columns, found {int(width[row])}.",
-            "Remove it." if width[row] == 0 else "Quote fields that hold the delimiter.",
-            name,
-            int(fields.line_of_row[row]),
-        )
-        for row in np.flatnonzero(width != expected).tolist()
-    ]  # fmt: skip
+    for row in np.flatnonzero(width != expected)[:MAX_PROBLEMS].tolist():
+        told = ("blank-line", "a blank line.", "Remove it.")
+        if width[row]:
+            what = f"expected {expected} columns, found {int(width[row])}."
+            told = ("ragged-row", what, "Quote fields that hold the delimiter.")
+        problems.append(Problem(*told, fields.file, fields.line(row)))
+    return problems
 
 
 def _explain(data: bytes, delimiter: str, name: str) -> None:
@@ -245,15 +233,9 @@ def _bare(
         value = value[:-1]
     fault = None
     if '"' in value:
-        fault = Problem(
-            "stray-quote",
-            "a quote inside a field that does not begin with one.",
-            "Quote the whole field and double the quotes in it.",
-            name,
-            line,
-        )
+        fault = fault_in("stray-quote", name, line)
     elif "\r" in value:
-        fault = lone_return(name, line)
+        fault = fault_in("lone-cr", name, line)
     return value, end, fault
 
 
@@ -267,14 +249,7 @@ def _quoted(
     while True:
         close = text.find('"', start)
         if close < 0:
-            fault = Problem(
-                "unclosed-quote",
-                "the quote opened here is never closed.",
-                "Close it, or double it if it is part of the text.",
-                name,
-                opened,
-            )
-            return "".join(parts), len(text), line, fault
+            return "".join(parts), len(text), line, fault_in("unclosed-quote", name, opened)
         parts.append(text[start:close])
         line += text.count("\n", start, close)
         if text[close + 1 : close + 2] != '"':
@@ -287,13 +262,7 @@ def _quoted(
         return "".join(parts), end, line, None
     if text[end : end + 2] == "\r\n":
         return "".join(parts), end + 1, line, None
-    fault = Problem(
-        "text-after-quote",
-        "text behind the closing quote of a field.",
-        "Double the quotes that are part of the text, or remove what follows.",
-        name,
-        line,
-    )
+    fault = fault_in("text-after-quote", name, line)
     end_of_line = text.index("\n", end)
     gap = text.find(delimiter, end, end_of_line)
     return "".join(parts), end_of_line if gap < 0 else gap, line, fault
@@ -308,17 +277,7 @@ def quoted(label: str, delimiter: str) -> str:
 def write_rows(
     file: BinaryIO, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ","
 ) -> None:
-    """Write a CSV file with a header, block by block.
-
-    Parameters
-    ----------
-    file
-        Where to write.
-    header, rows
-        The names, and the cells.
-    delimiter
-        What stands between cells.
-    """
+    """Write a CSV file with a header, block by block."""
     cell_of_text: dict[str, str] = {}
 
     def line(cells: Sequence[str]) -> str:

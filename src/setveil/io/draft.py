@@ -22,7 +22,7 @@ from .arrays import Codes, Places
 from .columns import no_records
 from .csv_text import MAX_FIELD_CHARACTERS, field_too_long
 from .spelling import FORMS, LineOf, check_spelling
-from .text import MAX_PROBLEMS, shorten
+from .text import MAX_PROBLEMS, HasLines, shorten
 
 EMPTY_ROWS = ("error", "keep", "skip")
 ID_POLICIES = ("merge", "error")
@@ -59,7 +59,7 @@ def check_choice(name: str, value: str | None, choices: Sequence[str | None]) ->
 
 
 @dataclass(frozen=True)
-class Draft:
+class Draft(HasLines):
     """Entries, that is (row, value) pairs, with the place of each row in the file.
 
     `blank_rows` tells that a row without entries was a blank line rather than an explicit empty set.
@@ -82,10 +82,6 @@ class Draft:
     cells_of_row: list[tuple[str, ...]] | None = None
     notices: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=())
-
-    def line(self, row: int) -> int | None:
-        """Return the physical line of a row."""
-        return None if self.line_of_row is None else int(self.line_of_row[row])
 
 
 def finish(draft: Draft, policy: Policy) -> Transactions:
@@ -172,13 +168,7 @@ def _mapped(
 ) -> tuple[list[str], list[Problem]]:
     """Replace ids by labels."""
     problems = [
-        Problem(
-            "unknown-id",
-            f"id {shorten(draft.values[code])} has no label.",
-            "Add it to the file of labels.",
-            draft.file,
-            line_of_value(code),
-        )
+        Problem(*unknown_id(draft.values[code]), draft.file, line_of_value(code))
         for code in np.flatnonzero(used).tolist()
         if draft.values[code] not in label_of_id
     ]
@@ -188,6 +178,11 @@ def _mapped(
     if merged and not problems:
         notices.append(f"{merged:,} ids share their label with another id and were merged with it.")
     return labels, problems
+
+
+def unknown_id(value: str) -> tuple[str, str, str]:
+    """Return code, fault and remedy of an id that no label is given for."""
+    return "unknown-id", f"id {shorten(value)} has no label.", "Add it to the file of labels."
 
 
 def _label_problems(
@@ -218,16 +213,8 @@ def _with_empty_rows(
     if not len(empty):
         return draft
     if policy.empty_rows == "error" and draft.blank_rows:
-        problems += [
-            Problem(
-                "empty-row",
-                "an empty row.",
-                "Remove it, or use --empty-rows keep or skip.",
-                draft.file,
-                draft.line(row),
-            )
-            for row in empty[:MAX_PROBLEMS].tolist()
-        ]
+        remedy = "Remove it, or use --empty-rows keep or skip."
+        problems += draft.problems_at("empty-row", "an empty row.", remedy, empty)
         return draft
     if policy.empty_rows != "skip":
         notices.append(f"{len(empty):,} records are empty and were kept.")
@@ -298,18 +285,13 @@ def _refuse_repeats(draft: Draft, record_of_entry: Places, labels: Sequence[str]
     again = np.sort(order[1:][keys[order[1:]] == keys[order[:-1]]])
     if not len(again):
         return
-    raise DataError(
-        [
-            Problem(
-                "repeated-label",
-                f"the row repeats the label {shorten(labels[codes[entry]])}.",
-                "Published rows are sets: publish each label once, or name counts (--counts).",
-                draft.file,
-                draft.line(int(draft.row_of_entry[entry])),
-            )
-            for entry in again[:MAX_PROBLEMS].tolist()
-        ]
-    )
+    remedy = "Published rows are sets: publish each label once, or name counts (--counts)."
+    problems = []
+    for entry in again[:MAX_PROBLEMS].tolist():
+        what = f"the row repeats the label {shorten(labels[codes[entry]])}."
+        line = draft.line(int(draft.row_of_entry[entry]))
+        problems.append(Problem("repeated-label", what, remedy, draft.file, line))
+    raise DataError(problems)
 
 
 def refuse_unused_policy(id_policy: str, id_column: str | None) -> None:

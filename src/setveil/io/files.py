@@ -16,15 +16,7 @@ StrPath = str | os.PathLike[str]
 def check_new_file(path: StrPath, *, force: bool = False, inputs: Iterable[StrPath] = ()) -> None:
     """Raise where a file cannot be written, before anything is computed.
 
-    Parameters
-    ----------
-    path
-        The file to come.
-    force
-        Whether a plain file that is there may be replaced.
-    inputs
-        Files that are read: none of them is ever replaced.
-    """
+    With `force` a plain file that is there may be replaced, but none of the `inputs` ever is."""
     place = Path(path)
     if not os.fspath(path) or "\0" in os.fspath(path):
         raise UsageError("a file to write needs a name.", "Give for example out.svg.")
@@ -48,19 +40,10 @@ def check_new_file(path: StrPath, *, force: bool = False, inputs: Iterable[StrPa
 
 
 def write_text_file(path: StrPath, text: str, *, mode: int = 0o644, force: bool = False) -> None:
-    """Write beside the destination, then rename.
+    """Write a text as UTF-8 beside the destination, then rename it.
 
-    Parameters
-    ----------
-    path
-        The file to write.
-    text
-        All of it; written as UTF-8.
-    mode
-        Who may read it; 0o600 for what is the holder's alone.
-    force
-        Replace a plain file that is there.
-    """
+    `mode` says who may read it: 0o600 for what is the holder's alone. With `force` a plain file that is
+    there is replaced."""
     check_new_file(path, force=force)
     place = Path(path)
     content = text.encode("utf-8")

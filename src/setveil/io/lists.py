@@ -118,11 +118,10 @@ def read_queries(path: StrPath) -> QueryFile:
     data, _ = plain_text(source)
     fields = split_fields(data, delimiter=",", name=source.name)
     rows = _rows(fields)
-    problems = fields.problems(
+    problems = fields.problems_at(
         "empty-label",
         "an empty label (two commas in a row, or one at an end).",
         "Remove it; a query is labels with commas between them.",
-        source.name,
         np.array([place for place, (_, row) in enumerate(rows) if "" in row], dtype=np.int64),
     )
     if problems:
@@ -138,17 +137,7 @@ def read_queries(path: StrPath) -> QueryFile:
 def write_queries(queries: Iterable[Sequence[str]], path: StrPath, *, force: bool = False) -> None:
     """Write queries that `read_queries` reads, for their owner only.
 
-    Random queries are drawn from the original records, so the file is as private as those.
-
-    Parameters
-    ----------
-    queries
-        Each a set of labels.
-    path
-        The file to write.
-    force
-        Replace a file that is there.
-    """
+    Random queries are drawn from the original records, so the file is as private as those."""
     lines = (",".join(quoted(label, ",") for label in query) + "\n" for query in queries)
     write_text_file(path, "".join(lines), mode=0o600, force=force)
 
@@ -175,4 +164,4 @@ def _fields(path: StrPath) -> Fields:
 
 def _rows(fields: Fields) -> list[tuple[int, list[str]]]:
     """Return the line and the cells of each row."""
-    return [(fields.line(row), fields.row(row)) for row in range(fields.n_rows)]
+    return list(zip(fields.line_of_row.tolist(), map(fields.row, range(fields.n_rows)), strict=True))

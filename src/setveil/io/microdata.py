@@ -338,7 +338,7 @@ def _strangers(columns: Columns, column: Column, name: str, tree: Hierarchy) -> 
 
 
 def _repeated_ids(columns: Columns, id_column: str) -> list[Problem]:
-    return columns.problems(
+    return columns.problems_at(
         "repeated-id",
         "an id that an earlier row has already. A cell holds one value, so two rows cannot be merged "
         "into one person.",

@@ -17,7 +17,7 @@ from ..model.vocabulary import label_fault
 from .arrays import Places
 from .column_look import Roles, follows_blank, look_at_columns
 from .columns import merged_by_id, told_of_unused
-from .draft import ID_POLICIES, Policy, check_choice, finish, refuse_unused_policy
+from .draft import ID_POLICIES, Policy, check_choice, finish, refuse_unused_policy, unknown_id
 from .lists import read_labels
 from .source import MAX_BYTES
 from .table import Entries, Table, open_table
@@ -245,7 +245,7 @@ def _raw_cells(
         for code, value in enumerate(column.values):
             fault = label_fault(value) if value else None
             if fault is not None:
-                entries.problems += columns.problems(
+                entries.problems += columns.problems_at(
                     *fault, np.flatnonzero(column.code_of_row == code)[:1]
                 )
         values = [*column.values, ""]  # a null has the code -1
@@ -258,7 +258,7 @@ def _raw_cells(
             for row, record in enumerate(record_of_row.tolist())
             if first.setdefault(record, cells[row]) != cells[row]
         ]
-        entries.problems += columns.problems(
+        entries.problems += columns.problems_at(
             "conflicting-cells",
             "the rows of one id differ in a column that is published as it is.",
             "Make them equal, or leave the column out of --keep-unprotected.",
@@ -309,14 +309,14 @@ def _add_sets(
     before = np.cumsum(lengths) - lengths
     places = np.repeat(start_of_cell[code_of_present] - before, lengths) + np.arange(int(lengths.sum()))
     entries.add(name, list(number), np.repeat(present, lengths), flat[places])
-    entries.problems += columns.problems(
+    entries.problems += columns.problems_at(
         "empty-item",
         f"an empty item in a cell of column {shorten(name)}.",
         "Remove the extra separator, or name another (--set-separator).",
         present[np.array(faulty or [False])[code_of_present]],
     )
     for row in present[np.isin(code_of_present, list(unknown))][:MAX_PROBLEMS].tolist():
-        fault = _unknown_id(unknown[int(cells.code_of_row[row])])
+        fault = unknown_id(unknown[int(cells.code_of_row[row])])
         entries.problems.append(Problem(*fault, columns.file, columns.line(row)))
     entries.treat_missing(name, np.flatnonzero(absent))
     return told
@@ -332,17 +332,13 @@ def _add_lists(entries: Entries, name: str, found: ListColumn, policy: Policy) -
         if not value:
             fault = ("empty-item", f"an empty item in column {shorten(name)}.", "Remove it.")
         elif mapping is not None and value not in mapping:
-            fault = _unknown_id(value)
+            fault = unknown_id(value)
         if fault is not None:
-            entries.problems += entries.columns.problems(*fault, rows[codes == code][:1])
+            entries.problems += entries.columns.problems_at(*fault, rows[codes == code][:1])
     if mapping is not None:
         values = [mapping.get(value, value) for value in values]
     entries.add(name, values, rows, codes)
     entries.treat_missing(name, found.null_rows)
-
-
-def _unknown_id(value: str) -> tuple[str, str, str]:
-    return "unknown-id", f"id {shorten(value)} has no label.", "Add it to the file of labels."
 
 
 def _told_of_conflicts(records: Records) -> Records:

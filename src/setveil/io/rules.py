@@ -75,7 +75,7 @@ def read_rules(
     check_names(names, source.name, line)
     _check_header(names, quasi, sensitive, source.name, line)
     fields = fields.without_first_row()
-    problems = ragged_problems(fields, len(names), source.name) or _problems(fields, source.name)
+    problems = ragged_problems(fields, len(names)) or _problems(fields, source.name)
     if problems:
         raise DataError(problems[:MAX_PROBLEMS])
     rules: dict[NegativeRule, None] = {}
@@ -130,14 +130,7 @@ def rule_lines(
 ) -> Iterator[str]:
     """Yield the lines of rules.csv: the header, then each rule once, sorted.
 
-    Parameters
-    ----------
-    rules
-        Rules about these attributes.
-    attributes
-        All quasi-identifying columns of the table, in its order.
-    sensitive
-        The name of the sensitive column.
+    `attributes` are all quasi-identifying columns of the table, in its order.
 
     >>> rule = NegativeRule((("sex", "M"),), "ovarian cancer")
     >>> list(rule_lines([rule], attributes=["sex", "age"], sensitive="disease"))
@@ -175,15 +168,7 @@ def write_rules(
 
 
 def told_of_rules(rules: Iterable[NegativeRule], data: Microdata) -> tuple[str, ...]:
-    """Tell of rules that rule nothing out: nobody meets a condition, or nobody has the value.
-
-    Parameters
-    ----------
-    rules
-        Rules about columns of the data; see `read_rules` with `quasi`.
-    data
-        The tuples.
-    """
+    """Tell of rules that rule nothing out: nobody meets a condition, or nobody has the value."""
     values = set(data.values)
     told: list[str] = []
     for rule in rules:

@@ -130,7 +130,7 @@ def missing_cells(
         what = f"column {shorten(name)} holds {NO_VALUE!r}, which stands for no value."
         return [Problem("reserved-label", what, remedy, columns.file)]
     remedy = f"Fill it in, or choose what it means (--missing-cells {_either(choices[1:])})."
-    return columns.problems("missing-cell", f"no value in column {shorten(name)}.", remedy, rows)
+    return columns.problems_at("missing-cell", f"no value in column {shorten(name)}.", remedy, rows)
 
 
 def every_row_lacks(file: str | None, choices: Sequence[str]) -> DataError:

@@ -11,6 +11,7 @@ import codecs
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import DataError, Problem, ResourceLimit, UsageError
 from ..model.notices import Remark
@@ -27,6 +28,52 @@ _WIDE_MARKS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+
+
+_FAULTS = {
+    "nul-byte": ("a zero byte.", "Remove it; text files hold none."),
+    "bom-inside": (
+        "a byte order mark (U+FEFF) inside the text.",
+        "Remove it; files joined together often have one.",
+    ),
+    "lone-cr": (
+        "a carriage return without a line feed (old Mac line ends?).",
+        "Convert the line ends to LF or CRLF.",
+    ),
+    "stray-quote": (
+        "a quote inside a field that does not begin with one.",
+        "Quote the whole field and double the quotes in it.",
+    ),
+    "unclosed-quote": (
+        "the quote opened here is never closed.",
+        "Close it, or double it if it is part of the text.",
+    ),
+    "text-after-quote": (
+        "text behind the closing quote of a field.",
+        "Double the quotes that are part of the text, or remove what follows.",
+    ),
+}
+
+
+def fault(code: str, name: str, line: int) -> Problem:
+    """Return the problem of a text that cannot be split, by its code."""
+    return Problem(code, *_FAULTS[code], name, line)
+
+
+class HasLines:
+    """Rows that know their file and the physical lines they begin at, for problems to name."""
+
+    file: str | None
+    line_of_row: NDArray[np.int64] | None
+
+    def line(self, row: int) -> int | None:
+        """Return the physical line of a row."""
+        return None if self.line_of_row is None else int(self.line_of_row[row])
+
+    def problems_at(self, code: str, what: str, remedy: str, rows: NDArray[np.int64]) -> list[Problem]:
+        """Return one problem for each of the first rows that have it."""
+        some = rows[:MAX_PROBLEMS].tolist()
+        return [Problem(code, what, remedy, self.file, self.line(row)) for row in some]
 
 
 def shorten(label: str, width: int = 40) -> str:
@@ -53,7 +100,10 @@ def plain_text(source: Source, *, encoding: str = "utf-8") -> tuple[bytes, tuple
     if data.startswith(_BOM):
         data = data[len(_BOM) :]
         notices.append(Remark("the byte order mark at the start of the file was left out."))
-    problems = [*_nul_problems(data, name), *_bom_problems(data, name)]
+    marks = {"nul-byte": b"\0", "bom-inside": _BOM}
+    problems = [
+        fault(code, name, line) for code, mark in marks.items() for line in _lines_with(data, mark)
+    ]
     if codec == "utf-8":
         problems += _decoding_problems(data, name)
     if problems:
@@ -70,18 +120,7 @@ def lone_returns(data: bytes, name: str) -> list[Problem]:
     offset = 0
     while (offset := data.index(b"\r", offset)) >= 0 and data[offset + 1 : offset + 2] == b"\n":
         offset += 1
-    return [lone_return(name, line_at(data, offset))]
-
-
-def lone_return(name: str, line: int) -> Problem:
-    """Return the problem of a carriage return on its own."""
-    return Problem(
-        "lone-cr",
-        "a carriage return without a line feed (old Mac line ends?).",
-        "Convert the line ends to LF or CRLF.",
-        name,
-        line,
-    )
+    return [fault("lone-cr", name, line_at(data, offset))]
 
 
 def _codec(encoding: str) -> str:
@@ -100,13 +139,9 @@ def _recode(data: bytes, codec: str, name: str) -> bytes:
         return data.decode(codec).encode("utf-8")
     except UnicodeError as error:
         place = getattr(error, "start", 0)
-        raise DataError(
-            f"byte {place:,} cannot be read as {codec}.",
-            "Name the right encoding (--encoding).",
-            code="bad-encoding",
-            file=name,
-            line=line_at(data, place),
-        ) from None
+        what = f"byte {place:,} cannot be read as {codec}."
+        remedy, line = "Name the right encoding (--encoding).", line_at(data, place)
+        raise DataError(what, remedy, code="bad-encoding", file=name, line=line) from None
 
 
 def _refuse_wide(data: bytes, name: str) -> None:
@@ -132,21 +167,6 @@ def _lines_with(data: bytes, needle: bytes) -> list[int]:
     return list(islice((line for line, text in numbered if needle in text), MAX_PROBLEMS))
 
 
-def _nul_problems(data: bytes, name: str) -> list[Problem]:
-    remedy = "Remove it; text files hold none."
-    return [
-        Problem("nul-byte", "a zero byte.", remedy, name, line) for line in _lines_with(data, b"\0")
-    ]
-
-
-def _bom_problems(data: bytes, name: str) -> list[Problem]:
-    remedy = "Remove it; files joined together often have one."
-    return [
-        Problem("bom-inside", "a byte order mark (U+FEFF) inside the text.", remedy, name, line)
-        for line in _lines_with(data, _BOM)
-    ]
-
-
 def _decoding_problems(data: bytes, name: str) -> list[Problem]:
     if data.isascii():
         return []
@@ -162,15 +182,10 @@ def _decoding_problems(data: bytes, name: str) -> list[Problem]:
         try:
             text.decode("utf-8")
         except UnicodeDecodeError as error:
-            problems.append(
-                Problem(
-                    "bad-encoding",
-                    f"byte 0x{text[error.start]:02x} at offset {start + error.start:,} is not UTF-8.",
-                    "Name the right encoding (--encoding latin-1?), or convert the file.",
-                    name,
-                    line,
-                )
-            )
+            place = start + error.start
+            what = f"byte 0x{text[error.start]:02x} at offset {place:,} is not UTF-8."
+            remedy = "Name the right encoding (--encoding latin-1?), or convert the file."
+            problems.append(Problem("bad-encoding", what, remedy, name, line))
             if len(problems) == MAX_PROBLEMS:
                 break
         start += len(text) + 1
@@ -181,10 +196,7 @@ def _refuse_long_lines(data: bytes, name: str) -> None:
     ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 0x0A)
     lengths = np.diff(ends, prepend=-1, append=len(data))
     if int(lengths.max()) > MAX_LINE_BYTES:
-        raise ResourceLimit(
-            f"a line longer than {MAX_LINE_BYTES:,} bytes.",
-            "Check that this is the right file and that its records end with a line feed.",
-            code="line-too-long",
-            file=name,
-            line=int(np.argmax(lengths > MAX_LINE_BYTES)) + 1,
-        )
+        what = f"a line longer than {MAX_LINE_BYTES:,} bytes."
+        remedy = "Check that this is the right file and that its records end with a line feed."
+        line = int(np.argmax(lengths > MAX_LINE_BYTES)) + 1
+        raise ResourceLimit(what, remedy, code="line-too-long", file=name, line=line)

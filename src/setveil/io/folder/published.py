@@ -35,18 +35,8 @@ _REMEDY = "Give the folder of a release, as `setveil anonymize -o` or `publish` 
 def read_published(path: str | os.PathLike[str]) -> tuple[Transactions, dict[str, Any]]:
     """Return the published records of a release folder, and its certificate.
 
-    Parameters
-    ----------
-    path
-        The public folder of a release.
-
-    Raises
-    ------
-    FileSystemError
-        If there is no such folder, or a file in it cannot be read.
-    DataError
-        If the folder is no release, or its data are not those that the certificate names.
-    """
+    Raises `FileSystemError` where a file cannot be read, and `DataError` where the folder is no release
+    or its data are not those that the certificate names."""
     folder = Path(path)
     certificate = read_certificate(folder)
     data: Mapping[str, Any] = certificate["data"]
@@ -66,13 +56,7 @@ def read_published(path: str | os.PathLike[str]) -> tuple[Transactions, dict[str
 
 
 def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the certificate of a release folder, with guarantee and data checked for their form.
-
-    Parameters
-    ----------
-    path
-        The public folder of a release.
-    """
+    """Return the certificate of a release folder, with guarantee and data checked for their form."""
     folder = Path(path)
     file = folder / CERTIFICATE
     if not folder.is_dir():

@@ -39,15 +39,8 @@ def check_destination(
 ) -> list[str]:
     """Refuse a destination that cannot take a release; return notices about what was cleaned up.
 
-    Parameters
-    ----------
-    path
-        The folder to be written.
-    force
-        Whether a release that is there may be replaced.
-    inputs
-        Files that are read: the destination must neither be nor hold one of them.
-    """
+    With `force` a release that is there may be replaced. The destination must neither be nor hold one
+    of the `inputs`."""
     target = _named(path)
     with telling(target, "use"):
         return _checked(target, force, inputs)
@@ -110,20 +103,10 @@ def _refuse_existing(place: Path, force: bool, *, private: bool) -> None:
 
 
 def replace_private(path: str | os.PathLike[str], name: str, content: bytes) -> Path:
-    """Put a new file in the place of one of a private twin's, in one step; return where it is.
+    """Put a new file in the place of one of a release's private twin, in one step; return where it is.
 
     It is written in a hidden folder beside the twin, which `recover` removes after a crash: nothing
-    but whole files ever lies in the twin.
-
-    Parameters
-    ----------
-    path
-        The release whose twin it is.
-    name
-        The file to replace.
-    content
-        All of its bytes; readable by the owner alone.
-    """
+    but whole files ever lies in the twin."""
     twin = private_twin(_named(path))
     beside = twin.with_name(f".{twin.name}{HIDDEN}{secrets.token_hex(8)}")
     with telling(twin, "write"):
@@ -212,17 +195,11 @@ class Staging:
         write_file(path, lambda file: file.write(content), mode=0o600, told=told)
 
     def commit(self, placed: Callable[[Path], object] | None = None) -> list[str]:
-        """Put both folders into place: the public one in one step, then its private twin.
+        """Put both folders into place, the public one and then its private twin; return notices.
 
         Where the second step fails the first is undone. Signals wait until both steps are done and
-        what was replaced is removed, so that an interrupted run has published all or nothing. Returns
-        notices.
-
-        Parameters
-        ----------
-        placed
-            Called with the destination once the public folder is there to stay.
-        """
+        what was replaced is removed, so that an interrupted run has published all or nothing. `placed`
+        is called with the destination once the public folder is there to stay."""
         readable = _allowed_by_umask()
         with telling(self.target, "write"):
             for name in sorted(os.listdir(self.public)):

@@ -53,51 +53,22 @@ class BucketTwin(Twin):
 
 
 def read_twin(path: str | os.PathLike[str]) -> PrivateTwin:
-    """Return what the private twin of the release at `path` says.
+    """Return what the private twin of the release at `path`, which lies beside it, says.
 
-    Parameters
-    ----------
-    path
-        The public folder of the release; its twin is ``<path>.private`` beside it.
-
-    Raises
-    ------
-    FileSystemError
-        If there is no twin, or a file of it cannot be read.
-    DataError
-        If a file is damaged, or the twin belongs to another release.
-    """
+    Raises `FileSystemError` where a file of it cannot be read, and `DataError` where one is damaged or
+    the twin belongs to another release."""
     folder, audit = read_account(path)
     return PrivateTwin(folder, audit, read_object(folder / RECODING), _read_paths(folder / HIERARCHY))
 
 
 def read_bucket_twin(path: str | os.PathLike[str]) -> BucketTwin:
-    """Return what the private twin of the table in buckets at `path` says.
-
-    Parameters
-    ----------
-    path
-        The public folder of the release; its twin is ``<path>.private`` beside it.
-
-    Raises
-    ------
-    FileSystemError
-        If there is no twin, or a file of it cannot be read.
-    DataError
-        If a file is damaged, or the twin belongs to another release.
-    """
+    """Return what the private twin of the table in buckets at `path` says; see `read_twin`."""
     folder, audit = read_account(path)
     return BucketTwin(folder, audit, read_object(folder / BUCKETS))
 
 
 def read_account(path: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
-    """Return the private folder of the release at `path` and its account, which must be of it.
-
-    Parameters
-    ----------
-    path
-        The public folder of the release.
-    """
+    """Return the private folder of the release at `path` and its account, which must be of it."""
     release = Path(os.path.abspath(path))  # noqa: PTH100 - links stay: the twin lies beside the name
     folder = private_twin(release)
     if not folder.is_dir():

@@ -37,11 +37,10 @@ def read(reading: Reading) -> Draft:
         _refuse_table(fields, file=file, header=reading.header, counts=reading.counts)
     row_of_entry = np.repeat(np.arange(fields.n_rows, dtype=np.int64), fields.width_of_row)
     empty = fields.code_of_field == (fields.values.index("") if "" in fields.values else -1)
-    problems = fields.problems(
+    problems = fields.problems_at(
         "empty-item",
         "an empty item (two delimiters in a row, or one at an end).",
         "Remove it, or name the right delimiter (--delimiter).",
-        file,
         np.unique(row_of_entry[empty]),
     )
     told = (*_told_of_lone_items(fields, reading.delimiter), *_told_of_ids(fields))

@@ -65,7 +65,7 @@ def draft_of_long(
     empty = code < 0
     if "" in items.values:
         empty = empty | (code == items.values.index(""))
-    problems = columns.problems(
+    problems = columns.problems_at(
         "empty-item",
         "a row without an item.",
         "Remove the row, or name the item.",
@@ -100,7 +100,7 @@ def _counts(columns: Columns, count_column: str | None, row_of_entry: Places) ->
     bad = np.flatnonzero(number_of_row == 0)
     if len(bad):
         what = "a count that is not a whole number of at least 1."
-        raise DataError(columns.problems("bad-count", what, "Write digits 0-9.", bad))
+        raise DataError(columns.problems_at("bad-count", what, "Write digits 0-9.", bad))
     return number_of_row[row_of_entry]
 
 

@@ -109,7 +109,7 @@ def draft_of_onehot(
         if len(problems) < MAX_PROBLEMS:
             what = f"a cell of column {shorten(name)} that is neither 0 nor 1."
             remedy = "Write 0 or 1 (or true, false)."
-            problems += columns.problems("bad-cell", what, remedy, np.flatnonzero(meaning < 0))
+            problems += columns.problems_at("bad-cell", what, remedy, np.flatnonzero(meaning < 0))
     return Draft(
         file=columns.file,
         layout=layout,
