@@ -63,8 +63,7 @@ class Bench:
         from setveil.model.guarantees import KAnonymity, KmAnonymity
         from setveil.progress import Watch
         from setveil.registry import method
-        from setveil.release.apply import published_nodes
-        from setveil.release.before_after import BeforeAfter
+        from setveil.release.apply import BeforeAfter
 
         record = method(point.method)
         guarantee = KAnonymity(point.k) if point.m is None else KmAnonymity(point.k, point.m)
@@ -86,7 +85,7 @@ class Bench:
             "seconds": seconds,
             "lm": float(mean_unit_cost("lm", BeforeAfter(outcome.recoding, rows))),
             "ncp": float(mean_unit_cost("ncp", BeforeAfter(outcome.recoding, rows))),
-            "left_out": int((published_nodes(outcome.recoding, rows) < 0).sum()),
+            "left_out": int((outcome.recoding.nodes_of(rows) < 0).sum()),
             "bound": float(cost.share(objective.bound, self.engine.item_counts()))
             if has_bound
             else None,

@@ -45,7 +45,7 @@ SOURCES = (
     *(
         "search/pattern_moves.py",
         "search/move_scoring.py",
-        "search/value_distance.py",
+        "release/distance.py",
         "kernels/hiding.py",
     ),
     *("kernels/move_scores.py", "measure/pair_distortion.py"),

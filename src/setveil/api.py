@@ -19,15 +19,8 @@ from .job import Job
 from .model.fit import by_column
 from .model.guarantees import (
     BucketGuarantee,
-    Coherence,
     Guarantee,
     HiddenPatterns,
-    KAnonymity,
-    KmAnonymity,
-    LDiversity,
-    LmDiversity,
-    MatchingDiversity,
-    least_support,
 )
 from .model.layout import Layout
 from .model.microdata import Microdata
@@ -117,7 +110,7 @@ def anonymize(
     refuse_paths(hierarchy)
     if watch is not None and time_limit is not None:
         watch = watch.within(time_limit)
-    if isinstance(guarantee, LDiversity | MatchingDiversity):
+    if isinstance(guarantee, BucketGuarantee):
         from .table_job import anonymize_table
 
         given = (hierarchy, weights, threads, layout)
@@ -207,7 +200,7 @@ def refuse_paths(hierarchy: object) -> None:
 
 
 def _guarantee(guarantee: object) -> Guarantee:
-    if isinstance(guarantee, KmAnonymity | KAnonymity | LmDiversity | Coherence):
+    if isinstance(guarantee, Guarantee):
         return guarantee
     raise UsageError(
         f"{str(guarantee)[:40]!r} is no guarantee.", "Give for example KmAnonymity(k=5, m=2)."
@@ -371,9 +364,9 @@ def risk(
         from .model.guarantees import guarantee_from_dict
 
         transactions, certificate = read_published(target)
-        k = least_support(guarantee_from_dict(certificate["guarantee"])) if k is None else k
+        k = guarantee_from_dict(certificate["guarantee"]).least_support if k is None else k
     elif isinstance(target, Release):
-        transactions, k = target.published, least_support(target.guarantee) if k is None else k
+        transactions, k = target.published, target.guarantee.least_support if k is None else k
     else:
         transactions = as_transactions(target)
     if k is None:
@@ -456,7 +449,7 @@ def measure(
     """
     from .measure.catalogue import score
     from .measure.queries import asked_workload
-    from .release.before_after import BeforeAfter
+    from .release.apply import BeforeAfter
 
     if isinstance(release, PairRelease):
         others = (original, measures, queries, random_queries, query_size, drawn_from, sanity)

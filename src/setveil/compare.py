@@ -28,7 +28,7 @@ from .model.guarantees import Guarantee
 from .progress import Watch
 from .registry import METHODS, MethodRecord
 from .registry import method as method_record
-from .release.before_after import BeforeAfter
+from .release.apply import BeforeAfter
 from .release.release import Release
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
 

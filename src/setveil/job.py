@@ -7,7 +7,6 @@ applies its recoding and returns a `Release`. API and CLI both go this way.
 from __future__ import annotations
 
 import math
-import secrets
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -23,25 +22,20 @@ from .hierarchy.tree import DOMAINS, Hierarchy
 from .io.column_look import told_of_identifiers
 from .model.costs import COST_NAMES, Cost, make_cost
 from .model.fit import UNKNOWN_POLICIES, fit_hierarchy
-from .model.guarantees import (
-    Coherence,
-    Guarantee,
-    KmAnonymity,
-    LmDiversity,
-    least_support,
-)
+from .model.guarantees import Guarantee
 from .model.layout import Layout
 from .model.transactions import Rows, Transactions, bind
 from .options import OptionValue
 from .progress import Watch
 from .registry import MethodRecord, default_method, method
-from .release.release import ObjectiveValue, Release, Seal, dropped_notice
-from .release.sealing import digest_as_read
+from .release.header import ObjectiveValue
+from .release.release import Release, dropped_notice
+from .release.sealing import seal
 
 if TYPE_CHECKING:
     from .engines.base import Engine
     from .methods.outcome import Outcome
-    from .release.before_after import BeforeAfter
+    from .release.apply import BeforeAfter
 
 WHOLE_DOMAIN = "the loss counts all items of the hierarchy, whether they occur in the data or not."
 
@@ -130,7 +124,9 @@ class Job:
             )
         if weights:
             _check_weights(weights, fitted)
-        guarantee, more = _shortened(guarantee, transactions)
+        longest = int(transactions.length_by_record.max(initial=1))
+        more = _told_of_limit(guarantee, longest)
+        guarantee = guarantee.with_limit(longest)
         if self.domain == "hierarchy":
             fitted = fitted.as_domain()
             notices += (WHOLE_DOMAIN,)
@@ -184,7 +180,7 @@ class Prepared:
     def estimate(self) -> dict[str, int | str]:
         """Return what the run would work on, and a rough size of its memory in bytes."""
         lengths = np.diff(self.rows.indptr)
-        m = _known_at_most(self.effective, 1)
+        m = self.effective.known_at_most or 1
         sets = sum(_choose(int(n), int(m)) * int(times) for n, times in _histogram(lengths))
         nodes, entries = len(self.hierarchy), len(self.rows.leaves)
         deep = max(self.hierarchy.height, 1)
@@ -204,8 +200,8 @@ class Prepared:
         """Ask the method, apply its recoding and return the release, not yet written or audited."""
         from .engines.local import LocalEngine
         from .measure.counted import mean_unit_cost
-        from .release.apply import canonical_order, left_empty, published_by_record
-        from .release.before_after import BeforeAfter
+        from .model.transactions import canonical_order
+        from .release.apply import BeforeAfter
 
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)
@@ -214,8 +210,9 @@ class Prepared:
         watch.tick("publishing", None)
         recoding = outcome.recoding
         published = engine.publish(recoding)
+        pair = BeforeAfter(recoding, self.rows)
         if self.unprotected is not None:
-            by_record = replace(published_by_record(recoding, self.rows), unprotected=self.unprotected)
+            by_record = replace(pair.by_record, unprotected=self.unprotected)
             published = by_record.take(canonical_order(by_record))
         notices = self.notices
         chosen = str(outcome.figures.get("chosen", self.job.record.key))
@@ -229,19 +226,18 @@ class Prepared:
         elif not outcome.complete:
             notices += ("the time limit cut the run: the result is valid, and another run may differ.",)
         notices += outcome.notices
-        pair = BeforeAfter(recoding, self.rows)
         nodes = pair.node_of_occurrence
         suppressed = self.rows.leaves[nodes < 0]
-        dropped = left_empty(nodes, self.rows)
+        dropped = pair.left_empty
         # Few records without any label would stand out; what suppression left so is not published.
-        if not len(suppressed) or len(dropped) >= least_support(self.effective):
+        if not len(suppressed) or len(dropped) >= self.effective.least_support:
             dropped = dropped[:0]
         if len(dropped):
             published = published.take(np.flatnonzero(published.length_by_record))
             notices += (dropped_notice(len(dropped)),)
         return Release(
             published=replace(published, layout=layout or self.transactions.layout, notices=()),
-            guarantee=self._promise(),
+            guarantee=self.job.guarantee.with_secrets(self.effective.secret_labels),
             method=chosen,
             recoding=recoding,
             hierarchy=self.hierarchy,
@@ -278,15 +274,6 @@ class Prepared:
         lost = int((unit * self.cost.importance_by_leaf[self.rows.leaves]).sum())
         return self.cost.share(lost, pair.count_by_leaf)
 
-    def _promise(self) -> Guarantee:
-        """Return the guarantee asked for, its sensitive items cut to those that occur."""
-        asked = self.job.guarantee
-        if isinstance(asked, LmDiversity) and isinstance(self.effective, LmDiversity):
-            return LmDiversity(asked.l, asked.m, self.effective.sensitive)
-        if isinstance(asked, Coherence) and isinstance(self.effective, Coherence):
-            return replace(asked, private=self.effective.private)
-        return asked
-
     def _objective(self, outcome: Outcome) -> ObjectiveValue | None:
         objective = outcome.objective
         if objective is None:
@@ -299,12 +286,6 @@ class Prepared:
             proven=objective.proven,
             certified=objective.certified,
         )
-
-
-def seal(transactions: Transactions) -> Seal:
-    """Return a keyed hash of the data under a fresh random key."""
-    key = secrets.token_bytes(32)
-    return Seal(key.hex(), digest_as_read(transactions, key))
 
 
 def _check_limits(time_limit: float | None, threads: int | None) -> None:
@@ -328,13 +309,13 @@ def _check_size(transactions: Transactions, guarantee: Guarantee) -> None:
         )
     if len(transactions.items) == 0:
         raise DataError("no record holds an item.", "Check the file and its layout.", code="no-items")
-    if not isinstance(guarantee, LmDiversity) and guarantee.k > n:
+    if guarantee.crowd > n:
         raise Infeasible(
-            f"k={guarantee.k} is impossible with {n} {'record' if n == 1 else 'records'}.",
+            f"k={guarantee.crowd} is impossible with {n} {'record' if n == 1 else 'records'}.",
             "Lower k, or publish more records together.",
             code="too-few-records",
         )
-    _check_work(transactions, _known_at_most(guarantee, 1))
+    _check_work(transactions, guarantee.known_at_most or 1)
 
 
 def _check_work(transactions: Transactions, m: int) -> None:
@@ -377,33 +358,20 @@ def _check_weights(weights: Mapping[str, Fraction | int], hierarchy: Hierarchy) 
             )
 
 
-def _known_at_most(guarantee: Guarantee, default: int) -> int:
-    """Return how many items an attacker knows at most: m, or p of coherence."""
-    return int(getattr(guarantee, "p" if isinstance(guarantee, Coherence) else "m", default))
-
-
-def _shortened(guarantee: Guarantee, transactions: Transactions) -> tuple[Guarantee, tuple[str, ...]]:
-    """Return the guarantee with m no longer than a record: larger itemsets do not occur."""
-    longest = int(transactions.length_by_record.max(initial=1))
-    m = _known_at_most(guarantee, 0)
-    name = "p" if isinstance(guarantee, Coherence) else "m"
-    if m <= longest or (isinstance(guarantee, KmAnonymity) and guarantee.negative):
-        return guarantee, ()
-    notice = (
-        f"{name}={m} is above the longest record, which has {longest} items: treated as "
-        f"{name}={longest}; "
-        "this is still not k-anonymity of whole records."
+def _told_of_limit(guarantee: Guarantee, longest: int) -> tuple[str, ...]:
+    """Return a notice where more may be known than the longest record holds: that does not occur."""
+    if guarantee.with_limit(longest) == guarantee:
+        return ()
+    name = guarantee.knowledge
+    return (
+        f"{name}={guarantee.known_at_most} is above the longest record, which has {longest} items: "
+        f"treated as {name}={longest}; this is still not k-anonymity of whole records.",
     )
-    if isinstance(guarantee, KmAnonymity | LmDiversity):
-        guarantee = replace(guarantee, m=longest)
-    elif isinstance(guarantee, Coherence):
-        guarantee = replace(guarantee, p=longest)
-    return guarantee, (notice,)
 
 
 def _in_fixed_order(transactions: Transactions) -> Transactions:
     """Return the records in an order that does not depend on how they were given."""
-    from .release.apply import canonical_order
+    from .model.transactions import canonical_order
 
     return transactions.take(canonical_order(transactions))
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
-import secrets
 import time
 from collections import Counter
 from typing import Any
@@ -18,10 +14,8 @@ from .model.guarantees import HiddenPatterns
 from .model.pattern_pair import PatternPair
 from .progress import Watch
 from .registry import default_method, method
-from .release.apply import canonical_order
 from .release.pair_release import PairRelease
-from .release.release import Seal
-from .release.sealing import as_labels
+from .release.sealing import seal_of_pair
 
 FLAT = (
     "nothing stands between values and their root, so a value is published as it is or as {root!r}: a "
@@ -134,26 +128,3 @@ def _told_of_flat(pair: PatternPair) -> tuple[str, ...]:
         return ()
     root = tree.labels[tree.roots[0]]
     return (FLAT.format(root="*" if pair.is_table else root),)
-
-
-def seal_of_pair(pair: PatternPair, key: bytes | None = None) -> Seal:
-    """Return a keyed hash of the original records of both sides, whatever their order.
-
-    Parameters
-    ----------
-    pair
-        The data.
-    key
-        Another key than a fresh random one, to compare with a seal that was made under it.
-    """
-    key = secrets.token_bytes(32) if key is None else key
-    digest = hmac.new(key, digestmod=hashlib.sha256)
-    labels = sorted(pair.hierarchy.labels[: pair.hierarchy.n_leaves])
-    digest.update(json.dumps([list(pair.columns), labels], ensure_ascii=False).encode())
-    for rows in pair.sides:
-        records = as_labels(rows, pair.hierarchy)
-        records = records.take(canonical_order(records))
-        digest.update(np.int64(len(records)).astype("<i8").tobytes())
-        digest.update(records.indptr.astype("<i8").tobytes())
-        digest.update(records.items.astype("<i4").tobytes())
-    return Seal(key.hex(), digest.hexdigest())

@@ -33,12 +33,13 @@ from .io.folder.published import read_published
 from .io.folder.twin import PrivateTwin, read_twin
 from .model.costs import COST_NAMES, WEIGHTED
 from .model.guarantees import LARGEST, Guarantee, guarantee_from_dict
-from .model.transactions import Transactions, bind
+from .model.transactions import Transactions, bind, canonical_order
 from .progress import Watch
-from .release.apply import canonical_order, left_empty, published_nodes, published_rows
+from .release.apply import BeforeAfter, published_rows
+from .release.header import ObjectiveValue, Seal
 from .release.pair_release import PairRelease
 from .release.recoding import Recoding
-from .release.release import ObjectiveValue, Release, Seal
+from .release.release import Release
 from .release.sealing import digest_as_read, digest_of_records
 from .twin_account import notices_of
 
@@ -138,7 +139,7 @@ def with_original(release: Release, original: Transactions, twin: PrivateTwin) -
         )
     ordered = original.take(canonical_order(original))
     restricted, rows = bind(ordered, release.hierarchy)
-    dropped = tuple(left_empty(published_nodes(release.recoding, rows), rows).tolist())
+    dropped = tuple(BeforeAfter(release.recoding, rows).left_empty.tolist())
     again = published_rows(release.recoding, rows)
     if release.dropped:
         again = again.take(np.flatnonzero(again.length_by_record))

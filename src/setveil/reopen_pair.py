@@ -24,10 +24,10 @@ from .model.guarantees import pair_guarantee_from_dict
 from .model.layout import Layout
 from .model.pattern_pair import PatternPair
 from .model.transactions import Rows
-from .pair_job import seal_of_pair
 from .progress import Watch
 from .release.pair_release import PairRelease
 from .release.recoding import PairRecoding
+from .release.sealing import seal_of_pair
 from .twin_account import notices_of, scalars_of, seal_of, seconds_of
 
 if TYPE_CHECKING:

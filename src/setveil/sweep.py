@@ -25,7 +25,7 @@ from .hierarchy.tree import Hierarchy
 from .job import Job, Prepared
 from .model.guarantees import KmAnonymity
 from .progress import Watch
-from .release.usefulness import is_useless, records_with, tops
+from .release.header import is_useless, records_with, tops
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED
 from .report.frontier import Sweep, SweepPoint
 
@@ -179,7 +179,7 @@ def _point(
     shared: Mapping[str, Any],
 ) -> tuple[SweepPoint, tuple[str, ...]]:
     """Return a point, and what the user should know of how it came about."""
-    from .release.before_after import BeforeAfter
+    from .release.apply import BeforeAfter
 
     started = time.monotonic()
     longest = int(np.diff(engine.rows().indptr).max(initial=1))

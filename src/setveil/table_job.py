@@ -9,10 +9,6 @@ marked as seeded, and is refused by `publish`.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,13 +17,13 @@ from typing import TYPE_CHECKING
 
 from .errors import UsageError
 from .io.column_look import told_of_identifiers
-from .model.guarantees import BucketGuarantee, MatchingDiversity
+from .model.guarantees import BucketGuarantee
 from .model.microdata import Microdata
 from .model.rules import NOT_KNOWN, NegativeRule, binding_rules, check_facts
 from .progress import Watch
 from .registry import default_method, method
 from .release.bucket_release import BucketRelease
-from .release.release import Seal
+from .release.sealing import seal_of_table
 
 if TYPE_CHECKING:
     from .mining.rule_findings import RuleSet
@@ -86,7 +82,7 @@ def reckon(
     watch
         Progress, deadline and cancelling.
     """
-    if not isinstance(guarantee, MatchingDiversity):
+    if not guarantee.takes_rules:
         if rules:
             raise UsageError(
                 f"{guarantee} reckons with no rules.",
@@ -118,7 +114,7 @@ def reckon(
 
 def check_possible(start: Reckoning, guarantee: BucketGuarantee) -> None:
     """Raise `Infeasible` where no buckets of these tuples keep the promise."""
-    if isinstance(guarantee, MatchingDiversity):
+    if guarantee.takes_rules:
         from .methods.injector import check_feasible
 
         check_feasible(start.data, start.rules, guarantee.l)
@@ -197,17 +193,3 @@ def anonymize_table(
         seal=seal_of_table(data),
         left_out=start.left_out,
     )
-
-
-def seal_of_table(data: Microdata) -> Seal:
-    """Return a keyed hash of the tuples under a fresh random key."""
-    key = secrets.token_bytes(32)
-    digest = hmac.new(key, digestmod=hashlib.sha256)
-    names = [*(attribute.name for attribute in data.quasi), data.sensitive]
-    texts = [
-        list(attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]) for attribute in data.quasi
-    ]
-    digest.update(json.dumps([names, *texts, list(data.values)], ensure_ascii=False).encode())
-    digest.update(data.leaves.astype("<i4").tobytes())
-    digest.update(data.value_by_tuple.astype("<i4").tobytes())
-    return Seal(key.hex(), digest.hexdigest())

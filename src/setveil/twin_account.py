@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from .errors import DataError
 from .io.folder.ownership import AUDIT
-from .release.release import Seal
+from .release.header import Seal
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 

@@ -41,7 +41,7 @@ def release_of(guarantee: BucketGuarantee) -> BucketRelease:
     data = Microdata.from_columns(COLUMNS, "ill", hierarchies={"age": AGES})
     rules = RULES if isinstance(guarantee, MatchingDiversity) else ()
     key = "injector" if rules else "anatomy"
-    return BucketRelease(data, BUCKETS, guarantee, key, rules)
+    return BucketRelease(data, BUCKETS, guarantee=guarantee, method=key, rules=rules)
 
 
 @pytest.fixture(scope="module")

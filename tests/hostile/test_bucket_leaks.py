@@ -157,9 +157,9 @@ def test_public_bytes_follow_from_the_tables_alone(tmp_path: Path, guarantee: Bu
             again = BucketRelease(
                 table_of([other[n] for n in order]),
                 Bucketing(np.array([number_of[bucket[n]] for n in order], dtype=np.int32)),
-                guarantee,
-                release.method,
                 tuple(reversed(release.rules)),
+                guarantee=guarantee,
+                method=release.method,
                 complete=release.complete,
                 seconds=9.0,
                 options={"min_exp": 0.5},

@@ -34,7 +34,7 @@ def seen(release: sv.Release) -> object:
     """Return all that a public document may depend on."""
     return (
         list(release.published.rows()),
-        published_paths(release),
+        published_paths(release.hierarchy, release.labels),
         release.method,
         {name: round(loss, 2) for name, loss in release.losses.items()},
         banded(release.suppressed_items, release.guarantee),

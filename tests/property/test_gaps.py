@@ -137,7 +137,14 @@ def test_attack_and_audit_find_what_each_missing_rule_tells(seed: int) -> None:
     assert possible[people].tolist() == expected
     attack = attack_by_rules(data, Bucketing(buckets), rules, 2, complete=complete)
     audited = audit_unwritten(
-        BucketRelease(data, Bucketing(buckets), MatchingDiversity(2), "injector", rules, complete)
+        BucketRelease(
+            data,
+            Bucketing(buckets),
+            rules,
+            complete,
+            guarantee=MatchingDiversity(2),
+            method="injector",
+        )
     )
     if any(chance is not None for chance in complete.chance_by_length):
         assert attack.vulnerable_by_gaps == sum(number < 2 for number in expected)
@@ -234,7 +241,12 @@ def test_missing_rules_gave_people_away_and_do_no_more(grouping: str, at_least: 
         assert attack.vulnerable_by_gaps is not None
         known_before += attack.vulnerable_by_gaps
         before = BucketRelease(
-            data, plain.bucketing, MatchingDiversity(2), "injector", mined.rules, mined.complete
+            data,
+            plain.bucketing,
+            mined.rules,
+            mined.complete,
+            guarantee=MatchingDiversity(2),
+            method="injector",
         )
         assert audit_unwritten(before).holds == (attack.vulnerable_by_gaps == 0)
         after = anonymize_table(

@@ -19,8 +19,7 @@ import pytest
 import setveil as sv
 from setveil.errors import DataError, FileSystemError, SetveilError, UsageError
 from setveil.io.records import read_records
-from setveil.job import seal
-from setveil.release.sealing import digest_as_read, digest_of_records, digest_of_rows
+from setveil.release.sealing import digest_as_read, digest_of_records, digest_of_rows, seal
 from setveil.reopen import read_release
 from tests.contract.cases import CASES, Case
 from tests.oracle.worlds import random_world

@@ -104,7 +104,8 @@ def _shares(
     size = min(guarantee.p, published.longest)
     counts = no_counts(size, witnesses)
     worst_by_task = np.tile(np.array([0, 1], np.int64), (TASKS, 1))
-    part, times = guarantee.share.numerator, guarantee.share.denominator
+    most = guarantee.h / 100
+    part, times = most.numerator, most.denominator
 
     def run(task: int, first_ranks: NDArray[np.int64]) -> None:
         count_shares(

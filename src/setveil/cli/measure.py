@@ -260,7 +260,7 @@ def _check_files(given: Mapping[str, Any]) -> None:
 def _worst(release: Release, top: int) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
     from ..api import original_rows
     from ..measure.branches import branch_losses
-    from ..release.before_after import BeforeAfter
+    from ..release.apply import BeforeAfter
 
     found = branch_losses(BeforeAfter(release.recoding, original_rows(release)))
     return found.worst_branches(top), found.worst_items(top)

@@ -197,11 +197,10 @@ def _target(target: str, given: dict[str, Any]) -> tuple[Transactions, Guarantee
 
 
 def _k_of(guarantee: Guarantee | None) -> int:
-    from ..model.guarantees import least_support
 
     if guarantee is None:
         raise UsageError("-k is missing.", "Give for example -k 5.")
-    return least_support(guarantee)
+    return guarantee.least_support
 
 
 def _restricted(data: Transactions, guarantee: Guarantee | None) -> Transactions:

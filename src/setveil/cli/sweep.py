@@ -225,7 +225,7 @@ def _show(found: Sweep, chosen: tuple[int, int] | None, given: Mapping[str, Any]
 
 
 def _in_words(point: SweepPoint, found: Sweep) -> str:
-    from ..release.release import BY_SOLVER
+    from ..release.header import BY_SOLVER
 
     said = f"Chosen: k={point.k}, m={point.m}: "
     if point.loss is None:

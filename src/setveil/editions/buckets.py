@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, ResourceLimit, UsageError
-from ..model.guarantees import MatchingDiversity
 from ..model.layout import Layout
 from ..progress import Watch
 from ..release.bucket_release import BucketRelease
@@ -89,7 +88,7 @@ class BucketsEdition:
         from ..io.folder.ownership import RULES
         from ..io.rules import rule_lines
 
-        if not isinstance(self.release.guarantee, MatchingDiversity):
+        if not self.release.guarantee.takes_rules:
             return {}
         sensitive = self.release.data.sensitive
         lines = "".join(rule_lines(self.release.rules, attributes=self._names, sensitive=sensitive))
@@ -118,7 +117,7 @@ class BucketsEdition:
         """Return the account of the run, and whose value is whose."""
         from ..io.folder.ownership import AUDIT, BUCKETS
         from ..io.folder.staging import json_document
-        from ..release.bucket_documents import private_account, private_buckets
+        from ..release.documents import private_account, private_originals
 
         account = private_account(
             self.release,
@@ -129,7 +128,7 @@ class BucketsEdition:
         )
         return {
             AUDIT: json_document(account),
-            BUCKETS: json_document(private_buckets(self.release)),
+            BUCKETS: json_document(private_originals(self.release)),
         }
 
     def measure(self, watch: Watch) -> None:
@@ -153,7 +152,7 @@ class BucketsEdition:
                 self.release.guarantee.l,
                 complete=self.release.complete,
             )
-            if isinstance(self.release.guarantee, MatchingDiversity)
+            if self.release.guarantee.takes_rules
             else None
         )
         return private_bucket_report(

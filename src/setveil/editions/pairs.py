@@ -58,9 +58,9 @@ class PairsEdition:
 
     @cached_property
     def _paths(self) -> list[tuple[str, ...]]:
-        from ..release.pair_documents import published_paths
+        from ..release.documents import published_paths
 
-        return published_paths(self.release)
+        return published_paths(self.release.hierarchy, self.release.labels)
 
     def paths(self) -> Sequence[tuple[str, ...]]:
         """Return the published labels of both with what is above them."""
@@ -94,7 +94,7 @@ class PairsEdition:
         """Return the account of the run, the original values, and the whole hierarchy."""
         from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING
         from ..io.folder.staging import hierarchy_document, json_document
-        from ..release.pair_documents import private_account, private_paths, private_recoding
+        from ..release.documents import private_account, private_originals, private_paths
 
         account = private_account(
             self.release,
@@ -105,8 +105,8 @@ class PairsEdition:
         )
         return {
             AUDIT: json_document(account),
-            RECODING: json_document(private_recoding(self.release)),
-            HIERARCHY: hierarchy_document(private_paths(self.release)),
+            RECODING: json_document(private_originals(self.release)),
+            HIERARCHY: hierarchy_document(private_paths(self.release.hierarchy)),
         }
 
     def measure(self, watch: Watch) -> None:
@@ -164,12 +164,15 @@ def audit_unwritten(
     """
     from ..audit import Published
     from ..audit.patterns import audit_pair
-    from ..release.pair_documents import published_paths
+    from ..release.documents import published_paths
 
     first, second = (
         Published(side.indptr, side.items, side.vocabulary.labels) for side in release.published.sides
     )
-    paths = {path[0]: tuple(dict.fromkeys(path)) for path in published_paths(release)}
+    paths = {
+        path[0]: tuple(dict.fromkeys(path))
+        for path in published_paths(release.hierarchy, release.labels)
+    }
     return audit_pair(
         first, second, release.guarantee, paths=paths, witnesses=witnesses, threads=threads
     )

@@ -53,7 +53,7 @@ class SetsEdition:
     def _paths(self) -> list[tuple[str, ...]]:
         from ..release.documents import published_paths
 
-        return published_paths(self.release)
+        return published_paths(self.release.hierarchy, self.release.labels)
 
     def paths(self) -> Sequence[tuple[str, ...]]:
         """Return the published labels with what is above them."""
@@ -97,9 +97,9 @@ class SetsEdition:
         """Return the account of the run, the recoding, and the whole hierarchy."""
         from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING
         from ..io.folder.staging import hierarchy_document, json_document
-        from ..release.documents import private_audit, private_paths, private_recoding
+        from ..release.documents import private_account, private_originals, private_paths
 
-        account = private_audit(
+        account = private_account(
             self.release,
             certificate_sha256=confirmed.certificate_sha256,
             verdict=confirmed.verdict.as_dict(),
@@ -108,8 +108,8 @@ class SetsEdition:
         )
         return {
             AUDIT: json_document(account),
-            RECODING: json_document(private_recoding(self.release)),
-            HIERARCHY: hierarchy_document(private_paths(self.release)),
+            RECODING: json_document(private_originals(self.release)),
+            HIERARCHY: hierarchy_document(private_paths(self.release.hierarchy)),
         }
 
     def measure(self, watch: Watch) -> None:

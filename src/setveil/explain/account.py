@@ -301,7 +301,7 @@ def few(labels: tuple[str, ...]) -> str:
 
 def _number(patterns: Patterns, guarantee: Guarantee) -> str:
     least = "" if patterns.complete else "at least "
-    if isinstance(guarantee, KAnonymity):
+    if guarantee.known_at_most is None:
         return f"{patterns.total:,} {'class' if patterns.total == 1 else 'classes'} of records"
     return least + counted(patterns.total, "combination")
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..engines.local import LocalEngine
 from ..hierarchy.tree import Hierarchy
-from ..model.guarantees import Coherence, Guarantee, LmDiversity
+from ..model.guarantees import Guarantee
 from ..progress import Watch
 from ..registry import METHODS
 from ..release.recoding import Recoding
@@ -184,14 +184,13 @@ def concluded(
 
 def _weaker(guarantee: Guarantee, name: str, largest_k: int | None, largest_m: int | None) -> str:
     """Return how much of the promise would be kept."""
-    strength = "l" if isinstance(guarantee, LmDiversity) else "k"
-    knowledge = "p" if isinstance(guarantee, Coherence) else "m"
+    strength, knowledge = guarantee.strength, guarantee.knowledge
     kept_k = f"not even {strength}=2" if largest_k is None else f"{strength} up to {largest_k}"
     kept_m = f"not even {knowledge}=1" if largest_m is None else f"{knowledge} up to {largest_m}"
     return (
         f"{name} all else unchanged, the release would keep {kept_k} with "
-        f"{knowledge}={getattr(guarantee, knowledge)}, {kept_m} with "
-        f"{strength}={getattr(guarantee, strength)}."
+        f"{knowledge}={guarantee.known_at_most}, {kept_m} with "
+        f"{strength}={guarantee.least_support}."
     )
 
 

@@ -19,10 +19,8 @@ from ..distinct import distinct
 from ..engines.local import LocalEngine
 from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import recode_rows
-from ..model.guarantees import KAnonymity
 from ..model.transactions import Rows
 from ..progress import Watch
-from ..release.apply import published_nodes
 from ..release.recoding import Recoding
 from ..release.release import Release
 from ..search.alternatives import Cut, breaches, node_above, nodes_below
@@ -41,7 +39,7 @@ def explain_groups(release: Release, rows: Rows, node: int, *, top: int, watch: 
     asked = (rows.leaves >= first) & (rows.leaves < end)
     record = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))[asked]
     holding = distinct(record)
-    published = published_nodes(recoding, rows)
+    published = recoding.nodes_of(rows)
     shares = _shares(hierarchy, published[asked], rows.leaves[asked])
     size = np.bincount(recoding.group_of_record, minlength=recoding.n_groups)
     held = np.bincount(recoding.group_of_record[holding], minlength=recoding.n_groups)
@@ -50,7 +48,7 @@ def explain_groups(release: Release, rows: Rows, node: int, *, top: int, watch: 
         for group in sorted(np.flatnonzero(held).tolist(), key=lambda g: (-held[g], -size[g], g))
         if _coarser(hierarchy, frozenset(recoding.cut(group).tolist()), node)
     ]
-    classes = _classes(rows, published) if isinstance(release.guarantee, KAnonymity) else Counter()
+    classes = _classes(rows, published) if release.guarantee.known_at_most is None else Counter()
     told: list[Group] = []
     for place, group in enumerate(groups[:top]):
         watch.tick("explain: groups of records", place / min(top, len(groups)))
@@ -102,7 +100,7 @@ def _shares(
 def _conclusion(release: Release, groups: list[int]) -> str:
     if not groups:
         return NOTHING
-    if isinstance(release.guarantee, KAnonymity):
+    if release.guarantee.known_at_most is None:
         return "the method splits a group of records only where every part keeps k of them."
     return (
         "the method makes each group of records anonymous by itself, so combinations are counted "
@@ -118,8 +116,9 @@ def _levels(
     guarantee = release.guarantee
     levels: list[Level] = []
     for change in changes(engine, cut, node):
-        if isinstance(guarantee, KAnonymity):
-            levels.append(_apart(engine, members, cut, change, node, classes, guarantee.k, top))
+        if guarantee.known_at_most is None:
+            k = guarantee.least_support
+            levels.append(_apart(engine, members, cut, change, node, classes, k, top))
             continue
         found, complete = breaches(engine, change.cut, guarantee, limit=LIMIT)
         levels.append(level_of(engine, change, node, found, complete=complete, top=top))

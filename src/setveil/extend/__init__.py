@@ -24,12 +24,11 @@ from ..arguments import checked
 from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
 from ..job import WHOLE_DOMAIN
-from ..model.transactions import Transactions
+from ..model.transactions import Transactions, as_labels
 from ..progress import Watch
-from ..release.apply import published_by_record
+from ..release.apply import BeforeAfter
 from ..release.recoding import Recoding
 from ..release.release import Release, dropped_notice
-from ..release.sealing import as_labels
 from .union import as_leaves, cells_of, check, extended, losses_of, united, with_rows
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def apply(
     counts = np.bincount(rows.leaves, minlength=tree.n_leaves).astype(np.int64)
     leaf_of_old = [tree.node_of_label[label] for label in release.hierarchy.labels[: len(old_counts)]]
     counts[leaf_of_old] += old_counts
-    fresh = replace(published_by_record(recoding, rows), unprotected=cells_of(release, new))
+    fresh = replace(BeforeAfter(recoding, rows).by_record, unprotected=cells_of(release, new))
     lost = losses_of(recoding, counts)
     left_out = recoding.node_of_leaf() < 0
     published, dropped = united(release, fresh, suppressing=bool(counts[left_out].sum()))

@@ -14,16 +14,15 @@ from ..errors import HierarchyError, Problem, UsageError
 from ..hierarchy.build import forest
 from ..hierarchy.placement import Parents, place
 from ..hierarchy.tree import Hierarchy
-from ..job import seal
 from ..model.costs import COST_NAMES, make_cost
 from ..model.fit import by_column, labels_in
-from ..model.guarantees import Coherence, Guarantee, LmDiversity, least_support
 from ..model.layout import Layout, LayoutColumn
-from ..model.transactions import Rows, Transactions, bind
+from ..model.transactions import Rows, Transactions, bind, canonical_order
 from ..model.vocabulary import Vocabulary
-from ..release.apply import canonical_order, left_empty, published_nodes
+from ..release.apply import BeforeAfter
 from ..release.recoding import Recoding
 from ..release.release import Release
+from ..release.sealing import seal
 
 Counts = NDArray[np.int64]
 
@@ -39,7 +38,7 @@ def check(
             "Anonymize the old and the new records together anew, or use a global method.",
             code="local-recoding",
         )
-    if hierarchy is not None and _has_secrets(release.guarantee):
+    if hierarchy is not None and release.guarantee.secret_labels:
         raise UsageError(
             "this release has sensitive or private items, and a hierarchy cannot tell which of the new "
             "items are such: they must not be generalized.",
@@ -55,13 +54,6 @@ def check(
             code="no-original",
         )
     return counts
-
-
-def _has_secrets(guarantee: Guarantee) -> bool:
-    """Tell whether some items must not be generalized; which of the new ones are such is not known."""
-    return isinstance(guarantee, LmDiversity) or (
-        isinstance(guarantee, Coherence) and bool(guarantee.private)
-    )
 
 
 def _check_columns(old: Layout | None, new: Layout | None) -> None:
@@ -105,7 +97,7 @@ def extended(
     fresh = [label for label in labels if label not in known.node_of_label]
     parents, lost = place(known, fresh, given)
     cut = {known.labels[node] for node in release.recoding.cut().tolist()}
-    for label in sorted(lost) if not _has_secrets(release.guarantee) else ():
+    for label in sorted(lost) if not release.guarantee.secret_labels else ():
         anything = f"{label.partition('=')[0]}=*"
         column = known.node_of_label.get(anything, -1)
         # A column without a hierarchy: its root stands for any value.
@@ -200,7 +192,7 @@ def united(release: Release, fresh: Transactions, *, suppressing: bool) -> tuple
     """
     both = _joined(release.published, fresh)
     empty = int((both.length_by_record == 0).sum()) + len(release.dropped)
-    if suppressing and empty < least_support(release.guarantee):
+    if suppressing and empty < release.guarantee.least_support:
         both = both.take(np.flatnonzero(both.length_by_record))
         dropped = empty
     else:
@@ -245,9 +237,5 @@ def with_rows(union: Release, old: Transactions, new: Transactions) -> Release:
     original = _joined(old, replace(new, unprotected=None))
     original = original.take(canonical_order(original))
     _, rows = bind(original, union.hierarchy)
-    dropped = tuple(_empty_after(union, rows)) if union.dropped else ()
+    dropped = tuple(BeforeAfter(union.recoding, rows).left_empty.tolist()) if union.dropped else ()
     return replace(union, rows=rows, seal=seal(original), dropped=dropped)
-
-
-def _empty_after(union: Release, rows: Rows) -> list[int]:
-    return [int(place) for place in left_empty(published_nodes(union.recoding, rows), rows)]

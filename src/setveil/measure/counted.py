@@ -41,7 +41,7 @@ import numpy as np
 from ..distinct import distinct
 from ..kernels.rows import merge_rows
 from ..model.costs import make_cost
-from ..release.before_after import BeforeAfter
+from ..release.apply import BeforeAfter
 from .scores import Measure
 
 

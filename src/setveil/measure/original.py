@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.fit import labels_in
-from ..model.transactions import Rows, Transactions, bind
-from ..release.apply import canonical_order, published_rows
-from ..release.before_after import BeforeAfter
+from ..model.transactions import Rows, Transactions, bind, canonical_order
+from ..release.apply import BeforeAfter, published_rows
 from ..release.release import Release
 from .counted import mean_unit_cost
 

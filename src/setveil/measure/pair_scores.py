@@ -21,10 +21,9 @@ from ..mining.emerging import EmergingPatterns, emerging_patterns
 from ..mining.itemsets import half_support
 from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair, column_of
-from ..model.transactions import Transactions
+from ..model.transactions import Transactions, labelled
 from ..progress import Watch
 from ..release.recoding import PairRecoding
-from ..release.sealing import labelled
 from .pair_distortion import FrequentDistortion, frequent_distortion
 
 MOST_PATTERNS = 50

@@ -12,7 +12,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..release.before_after import BeforeAfter
+from ..release.apply import BeforeAfter
 
 if TYPE_CHECKING:
     from .queries import QueryErrors

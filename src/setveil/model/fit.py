@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from ..distinct import distinct
 from ..errors import HierarchyError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
-from .guarantees import Coherence, Guarantee, LmDiversity
+from .guarantees import Guarantee
 from .transactions import Transactions
 
 UNKNOWN_POLICIES = ("error", "attach-to-root")
@@ -61,16 +61,11 @@ def fit_hierarchy(
     elif isinstance(hierarchy, Hierarchy):
         parents, private = hierarchy.parents_by_label(), hierarchy.private
     else:
-        parents = _one_tree_a_column(
-            transactions, hierarchy, labels, _ungeneralized(guarantee), notices
-        )
+        parents = _one_tree_a_column(transactions, hierarchy, labels, guarantee.secret_labels, notices)
         private = any(tree.private for tree in hierarchy.values())
-    if isinstance(guarantee, LmDiversity):
-        present = _set_apart(guarantee.sensitive, "sensitive", parents, labels)
-        guarantee = LmDiversity(guarantee.l, guarantee.m, present)
-    elif isinstance(guarantee, Coherence) and guarantee.private:
-        present = _set_apart(guarantee.private, "private", parents, labels)
-        guarantee = Coherence(guarantee.h, guarantee.k, guarantee.p, present)
+    if guarantee.secret_labels:
+        present = _set_apart(guarantee.secret_labels, str(guarantee.secrets), parents, labels)
+        guarantee = guarantee.with_secrets(present)
     missing = [label for label in labels if label not in parents]
     if missing and unknown == "attach-to-root":
         _attach(parents, missing, _columns(transactions))
@@ -113,13 +108,6 @@ def by_column(transactions: Transactions, hierarchy: Hierarchy) -> Hierarchy | d
             code="hierarchy-of-which-column",
         )
     return {sets[0]: hierarchy}
-
-
-def _ungeneralized(guarantee: Guarantee) -> frozenset[str]:
-    """Return the items that are never generalized: the sensitive or private ones."""
-    if isinstance(guarantee, LmDiversity):
-        return guarantee.sensitive
-    return guarantee.private if isinstance(guarantee, Coherence) else frozenset()
 
 
 def _columns(transactions: Transactions) -> tuple[str, ...]:
@@ -222,7 +210,7 @@ def _attach(parents: dict[str, str | None], missing: list[str], columns: tuple[s
 
 
 def _refuse_several_roots(hierarchy: Hierarchy, guarantee: Guarantee, columns: tuple[str, ...]) -> None:
-    sensitive = _ungeneralized(guarantee)
+    sensitive = guarantee.secret_labels
     roots = [hierarchy.labels[root] for root in hierarchy.roots]
     roots = [label for label in roots if label not in sensitive]
     if len(roots) > 1 and not columns:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..distinct import distinct, sort_within
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
 from .layout import Layout
 from .microdata import ROOT
-from .transactions import Rows, Transactions
+from .transactions import Rows, Transactions, as_labels, canonical_order
 
 NO_VALUE = frozenset({"", "?", "-", "--", ".", "na", "n/a", "nan", "null", "none", "(missing)"})
 """What people write where there is no value, in small letters."""
@@ -130,6 +132,12 @@ class PatternPair:
     def records(self) -> tuple[int, int]:
         """How many records either side has."""
         return len(self.sides[0]), len(self.sides[1])
+
+    @cached_property
+    def originals(self) -> tuple[tuple[Transactions, NDArray[np.int64]], ...]:
+        """The records of either side as labels, and their canonical order."""
+        sides = [as_labels(rows, self.hierarchy) for rows in self.sides]
+        return tuple((side, canonical_order(side)) for side in sides)
 
     def __repr__(self) -> str:
         here, there = self.records

@@ -12,7 +12,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -234,3 +234,58 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     # A copy that may be written: the kernels are compiled for such arrays alone.
     indptr = transactions.indptr.copy()
     return restricted, Rows(indptr, sort_within(indptr, leaves, restricted.n_leaves))
+
+
+def canonical_order(transactions: Transactions) -> Counts:
+    """Return the order of the records by their labels, as tuples; ids are in label order.
+
+    Records with the same labels are ordered by their unprotected cells, where there are some.
+    """
+    # Big-endian bytes compare as the tuples of ids do, a prefix before its extensions.
+    content = transactions.items.astype(">u4").tobytes()
+    bounds = (4 * transactions.indptr).tolist()
+    order = _by_first_items(transactions, lambda record: content[bounds[record] : bounds[record + 1]])
+    cells = transactions.unprotected
+    if cells is not None:
+        order.sort(key=lambda record: (content[bounds[record] : bounds[record + 1]], cells[record]))
+    return np.array(order, dtype=np.int64)
+
+
+def _by_first_items(transactions: Transactions, content_of: Callable[[int], bytes]) -> list[int]:
+    """Return the records in order: by as many first items as fit in one number, then by all of them."""
+    starts, lengths = transactions.indptr[:-1], transactions.length_by_record
+    bits = max(1, len(transactions.vocabulary).bit_length())
+    packed = 63 // bits
+    key = np.zeros(len(transactions), dtype=np.int64)
+    for place in range(packed):
+        key <<= bits
+        longer = np.flatnonzero(lengths > place)
+        # An item counts one more than its id: a record comes before those that go on.
+        key[longer] |= transactions.items[starts[longer] + place].astype(np.int64) + 1
+    order = np.argsort(key, kind="stable")
+    records: list[int] = order.tolist()
+    if not records:
+        return records
+    in_order = key[order]
+    first = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))
+    ends = np.append(first[1:], len(order))
+    longest = np.maximum.reduceat(lengths[order], first)
+    for run in np.flatnonzero((ends - first > 1) & (longest > packed)).tolist():
+        low, high = int(first[run]), int(ends[run])
+        records[low:high] = sorted(records[low:high], key=content_of)
+    return records
+
+
+def as_labels(rows: Rows, hierarchy: Hierarchy) -> Transactions:
+    """Return records that are leaves of a hierarchy as records of labels, in the same order."""
+    return labelled(rows.indptr, rows.leaves, hierarchy.labels[: hierarchy.n_leaves])
+
+
+def labelled(indptr: Counts, nodes: Ids, labels: Sequence[str]) -> Transactions:
+    """Return records that are nodes, ``labels[n]`` that of node n, as records of labels."""
+    order = sorted(range(len(labels)), key=labels.__getitem__)
+    item_of_node = np.empty(len(labels), dtype=np.int64)
+    item_of_node[order] = np.arange(len(labels))
+    items = sort_within(indptr, item_of_node[nodes], len(labels))
+    vocabulary = Vocabulary(tuple(labels[node] for node in order))
+    return Transactions(vocabulary, indptr, items)

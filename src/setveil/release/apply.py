@@ -1,55 +1,100 @@
-"""Data + recoding -> published records: the single implementation.
+"""Data + recoding -> published records: the single implementation, and both side by side.
 
-The result is canonical: labels sorted in a record, records sorted by their labels, so that nothing of
-the input's order is left. A label stands once in a record however many of its items were there.
+What is published is canonical: labels sorted in a record, records sorted by their labels, so that
+nothing of the input's order is left. A label stands once in a record however many of its items were
+there. `BeforeAfter` keeps the order of the original rows, so that a measure can compare record by
+record; nothing of that order is ever published.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import distinct, number_distinct
 from ..hierarchy.tree import Hierarchy
-from ..model.transactions import Rows, Transactions
+from ..model.transactions import Rows, Transactions, canonical_order
 from ..model.vocabulary import Vocabulary
-from .recoding import SUPPRESSED, Recoding
+from .recoding import AnyRecoding
 
 Ids = NDArray[np.int32]
+Merged = tuple[NDArray[np.int64], Ids, NDArray[np.int64]]
+"""Different rows in compressed form, and how many records each stands for."""
 
 
-def published_nodes(recoding: Recoding, rows: Rows) -> Ids:
-    """Return the node each occurrence is published as, -1 where suppressed, in the rows' order."""
-    hierarchy = recoding.hierarchy
-    if recoding.group_of_record is None:
-        return recoding.node_of_leaf()[rows.leaves]
-    # One sorted key array serves all groups: an occurrence finds the last node that starts at or
-    # before its leaf, and takes it if it is of its own group and reaches far enough.
-    width = hierarchy.n_leaves
-    group_of_node = np.repeat(np.arange(recoding.n_groups), np.diff(recoding.bounds))
-    key_by_place = group_of_node * width + hierarchy.first_leaf[recoding.nodes]
-    group_of_entry = np.repeat(recoding.group_of_record, np.diff(rows.indptr)).astype(np.int64)
-    place = np.searchsorted(key_by_place, group_of_entry * width + rows.leaves, side="right") - 1
-    candidate = recoding.nodes[np.maximum(place, 0)]
-    covered = (
-        (place >= 0)
-        & (group_of_node[np.maximum(place, 0)] == group_of_entry)
-        & (rows.leaves < hierarchy.end_leaf[candidate])
-    )
-    return np.where(covered, candidate, SUPPRESSED).astype(np.int32)
+@dataclass(frozen=True, eq=False)
+class BeforeAfter:
+    """Records as leaves of a hierarchy, and the recoding that publishes them."""
+
+    recoding: AnyRecoding
+    rows: Rows
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy, restricted to the leaves that occur."""
+        return self.recoding.hierarchy
+
+    @cached_property
+    def node_of_occurrence(self) -> Ids:
+        """The node each occurrence is published as, -1 where suppressed, in the rows' order."""
+        return self.recoding.nodes_of(self.rows)
+
+    @cached_property
+    def published(self) -> Rows:
+        """The published nodes of each record, ascending, each once; a record may be left empty."""
+        from ..kernels.rows import recode_rows
+
+        places = np.arange(len(self.rows.leaves), dtype=np.int32)
+        return Rows(*recode_rows(self.rows.indptr, places, self.node_of_occurrence))
+
+    @cached_property
+    def by_record(self) -> Transactions:
+        """The published records in the order of the rows, which must not be published."""
+        return labelled_nodes(self.hierarchy, self.rows, self.node_of_occurrence)
+
+    @cached_property
+    def left_empty(self) -> NDArray[np.int64]:
+        """The places of the records of which nothing is published."""
+        kept_before = np.concatenate(([0], np.cumsum(self.node_of_occurrence >= 0)))
+        return np.flatnonzero(np.diff(kept_before[self.rows.indptr]) == 0)
+
+    @cached_property
+    def merged_before(self) -> Merged:
+        """The different original records, as leaves, with how many there are of each."""
+        return _merged(self.rows)
+
+    @cached_property
+    def merged_after(self) -> Merged:
+        """The different published records, as nodes, with how many there are of each."""
+        return _merged(self.published)
+
+    @cached_property
+    def found(self) -> dict[Hashable, Any]:
+        """What measures have computed and others need again, by what it is."""
+        return {}
+
+    @cached_property
+    def count_by_leaf(self) -> NDArray[np.int64]:
+        """In how many original records each leaf is."""
+        return np.bincount(self.rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
 
 
-def published_rows(recoding: Recoding, rows: Rows) -> Transactions:
+def _merged(rows: Rows) -> Merged:
+    from ..kernels.rows import merge_rows
+
+    once = np.ones(len(rows), dtype=np.int64)
+    return merge_rows(rows.indptr, rows.leaves, once)[:3]
+
+
+def published_rows(recoding: AnyRecoding, rows: Rows) -> Transactions:
     """Return the published records in canonical order; records left empty stay, first."""
-    published = published_by_record(recoding, rows)
+    published = BeforeAfter(recoding, rows).by_record
     return published.take(canonical_order(published))
-
-
-def published_by_record(recoding: Recoding, rows: Rows) -> Transactions:
-    """Return the published records in the order of the rows, which must not be published."""
-    return labelled_nodes(recoding.hierarchy, rows, published_nodes(recoding, rows))
 
 
 def labelled_nodes(hierarchy: Hierarchy, rows: Rows, nodes: Ids) -> Transactions:
@@ -65,49 +110,3 @@ def labelled_nodes(hierarchy: Hierarchy, rows: Rows, nodes: Ids) -> Transactions
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(np.bincount(record, minlength=len(rows)), out=indptr[1:])
     return Transactions(Vocabulary(labels), indptr, item.astype(np.int32))
-
-
-def left_empty(nodes: Ids, rows: Rows) -> NDArray[np.int64]:
-    """Return the places of the records of which nothing is published, given `published_nodes`."""
-    kept_before = np.concatenate(([0], np.cumsum(nodes >= 0)))
-    return np.flatnonzero(np.diff(kept_before[rows.indptr]) == 0)
-
-
-def canonical_order(transactions: Transactions) -> NDArray[np.int64]:
-    """Return the order of the records by their labels, as tuples; ids are in label order.
-
-    Records with the same labels are ordered by their unprotected cells, where there are some.
-    """
-    # Big-endian bytes compare as the tuples of ids do, a prefix before its extensions.
-    content = transactions.items.astype(">u4").tobytes()
-    bounds = (4 * transactions.indptr).tolist()
-    order = _by_first_items(transactions, lambda record: content[bounds[record] : bounds[record + 1]])
-    cells = transactions.unprotected
-    if cells is not None:
-        order.sort(key=lambda record: (content[bounds[record] : bounds[record + 1]], cells[record]))
-    return np.array(order, dtype=np.int64)
-
-
-def _by_first_items(transactions: Transactions, content_of: Callable[[int], bytes]) -> list[int]:
-    """Return the records in order: by as many first items as fit in one number, then by all of them."""
-    starts, lengths = transactions.indptr[:-1], transactions.length_by_record
-    bits = max(1, len(transactions.vocabulary).bit_length())
-    packed = 63 // bits
-    key = np.zeros(len(transactions), dtype=np.int64)
-    for place in range(packed):
-        key <<= bits
-        longer = np.flatnonzero(lengths > place)
-        # An item counts one more than its id: a record comes before those that go on.
-        key[longer] |= transactions.items[starts[longer] + place].astype(np.int64) + 1
-    order = np.argsort(key, kind="stable")
-    records: list[int] = order.tolist()
-    if not records:
-        return records
-    in_order = key[order]
-    first = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))
-    ends = np.append(first[1:], len(order))
-    longest = np.maximum.reduceat(lengths[order], first)
-    for run in np.flatnonzero((ends - first > 1) & (longest > packed)).tolist():
-        low, high = int(first[run]), int(ends[run])
-        records[low:high] = sorted(records[low:high], key=content_of)
-    return records

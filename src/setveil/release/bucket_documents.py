@@ -7,7 +7,6 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 
 from .._version import __version__
 from ..model.guarantees import BucketGuarantee, LDiversity
@@ -16,8 +15,6 @@ from .bucket_release import BucketRelease
 from .buckets import bucket_name, count_name
 from .documents import (
     CERTIFICATE_VERSION,
-    PERSONAL,
-    account_opening,
     certificate_date,
     padded_paths,
 )
@@ -238,39 +235,3 @@ def published_paths(release: BucketRelease) -> list[tuple[str, ...]]:
         for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
     ]
     return padded_paths(sorted(paths))
-
-
-def private_account(
-    release: BucketRelease,
-    *,
-    certificate_sha256: str,
-    verdict: Mapping[str, object],
-    notices: tuple[str, ...],
-    time: datetime,
-) -> dict[str, object]:
-    """Return the holder's own account of the run."""
-    return {
-        **account_opening(release.guarantee, release.method, release.options, certificate_sha256, time),
-        "records": release.records,
-        "buckets": release.bucketing.n_buckets,
-        "seconds": release.seconds,
-        "figures": dict(release.figures),
-        "notices": list(notices),
-        "verdict": dict(verdict),
-        "input": None
-        if release.seal is None
-        else {"hmac_sha256": release.seal.digest, "key": release.seal.key},
-    }
-
-
-def private_buckets(release: BucketRelease) -> dict[str, object]:
-    """Return what the release hides: the value of every row of its first table, and rows left out."""
-    tables = release.tables
-    document: dict[str, object] = {
-        "personal_data": PERSONAL,
-        "column": release.data.sensitive,
-        "value_of_row": [release.data.values[value] for value in tables.value_of_row.tolist()],
-    }
-    if release.left_out is not None:
-        document["left_out"] = [list(row) for row in release.left_out]
-    return document

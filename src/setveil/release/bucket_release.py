@@ -1,30 +1,24 @@
-"""A release of a table in buckets: what is published, what it promises, and how it was made.
-
-Everything here belongs to the data holder; `release.bucket_documents` decides what may leave the house.
-"""
+"""A release of a table in buckets: what is published, what it promises, and how it was made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 
 import numpy as np
 
-from ..model.guarantees import BucketGuarantee, MatchingDiversity
+from ..model.guarantees import BucketGuarantee
 from ..model.microdata import Microdata
 from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
 from .buckets import Bucketing, BucketTables, publish_buckets
-from .release import Seal
-from .usefulness import is_useless
+from .header import Header, is_useless
 
 LEAST_FOR_TWO = 4
 """A table with fewer than this many times l records may well need all of them for one bucket."""
 
 
 @dataclass(frozen=True, eq=False)
-class BucketRelease:
+class BucketRelease(Header):
     """The result of anonymizing a table with a sensitive column; ``print`` it for a summary.
 
     `rules` is the background knowledge that the promise reckons with; it is published with the tables,
@@ -33,18 +27,12 @@ class BucketRelease:
     are the cells of tuples that are not published, the sensitive one last; None where all are.
     """
 
+    guarantee: BucketGuarantee = field(kw_only=True)
     data: Microdata
     bucketing: Bucketing
-    guarantee: BucketGuarantee
-    method: str
     rules: tuple[NegativeRule, ...] = ()
     complete: Completeness = NOT_KNOWN
-    seconds: float = 0.0
-    options: Mapping[str, object] = field(default_factory=dict)
-    figures: Mapping[str, int | float | str] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
     seeded: bool = False
-    seal: Seal | None = None
     left_out: tuple[tuple[str, ...], ...] | None = None
 
     @property
@@ -70,18 +58,13 @@ class BucketRelease:
         """The published tables, in canonical order."""
         return publish_buckets(self.data, self.bucketing)
 
-    def _lines(self) -> list[tuple[str, str]]:
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the summary as names and texts."""
         sizes = np.bincount(self.bucketing.bucket_by_tuple)
         least, most = int(sizes.min()), int(sizes.max())
-        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
         lines = [
             ("promise", str(self.guarantee)),
-            (
-                "method",
-                self.method
-                + (f" ({chosen})" if chosen else "")
-                + (", seeded: not for release" if self.seeded else ""),
-            ),
+            ("method", self._chosen + (", seeded: not for release" if self.seeded else "")),
             (
                 "records",
                 f"{self.records:,}, every value published as it is"
@@ -96,7 +79,7 @@ class BucketRelease:
                 + (f", {self.records / len(sizes):.3g} in the mean" if most > least else ""),
             ),
         ]
-        if isinstance(self.guarantee, MatchingDiversity):
+        if self.guarantee.takes_rules:
             told = f"{len(self.rules):,} reckoned with" if self.rules else "none found or given"
             lines.append(("rules", told))
         lines.append(("time", f"{self.seconds:.2f} s"))
@@ -108,11 +91,16 @@ class BucketRelease:
             f"{self.bucketing.n_buckets:,} buckets)"
         )
 
-    def __str__(self) -> str:
-        return "\n".join(["Release", *(f"  {name.ljust(8)} {text}" for name, text in self._lines())])
+    def account(self) -> dict[str, object]:
+        """Return figures of the run as plain values."""
+        return {"records": self.records, "buckets": self.bucketing.n_buckets}
 
-    def _repr_html_(self) -> str:
-        lines = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines()
-        )
-        return f"<table><caption>Release</caption>{lines}</table>"
+    def hidden(self) -> dict[str, object]:
+        """Return the value of every row of the first table, and the rows that were left out."""
+        document: dict[str, object] = {
+            "column": self.data.sensitive,
+            "value_of_row": [self.data.values[value] for value in self.tables.value_of_row.tolist()],
+        }
+        if self.left_out is not None:
+            document["left_out"] = [list(row) for row in self.left_out]
+        return document

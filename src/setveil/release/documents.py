@@ -8,18 +8,17 @@ label that the release does not show, no exact loss, no path, no hash of the inp
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from .._version import __version__
 from ..errors import UsageError
+from ..hierarchy.tree import Hierarchy
 from ..io.formats import FORMATS
 from ..model.guarantees import (
-    BucketGuarantee,
     Coherence,
     Guarantee,
-    HiddenPatterns,
     KAnonymity,
     KmAnonymity,
     LmDiversity,
@@ -27,8 +26,11 @@ from ..model.guarantees import (
 )
 from ..model.layout import Layout, LayoutColumn
 from .evidence import evidence, terms
-from .release import ObjectiveValue, Release, Seal
-from .sealing import digest_of_rows
+from .release import Release
+
+if TYPE_CHECKING:
+    from .bucket_release import BucketRelease
+    from .pair_release import PairRelease
 
 CERTIFICATE_VERSION = 2
 
@@ -259,55 +261,30 @@ def certificate_date(source_date_epoch: str) -> str:
     return datetime.fromtimestamp(int(source_date_epoch), UTC).date().isoformat()
 
 
-def published_paths(release: Release) -> list[tuple[str, ...]]:
-    """Return the path of each published label up to its root, sorted, padded to one width.
-
-    Only labels at and above the cut. Of a hierarchy learned from the data only the roots are told.
-    """
-    paths: list[tuple[str, ...]] = []
-    for label in sorted(release.labels):
-        path = release.hierarchy.path(label)
-        if release.hierarchy.private and len(path) > 2:
-            path = (path[0], path[-1])
-        paths.append(path)
-    return padded_paths(paths)
-
-
-def private_paths(release: Release) -> list[tuple[str, ...]]:
-    """Return the path of each original item up to its root, sorted, padded to one width."""
-    hierarchy = release.hierarchy
-    return padded_paths(
-        [hierarchy.path(label) for label in sorted(hierarchy.labels[: hierarchy.n_leaves])]
-    )
-
-
 def padded_paths(paths: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Return paths of one width: shorter ones repeat their root."""
     width = max((len(path) for path in paths), default=0)
     return [path + (path[-1],) * (width - len(path)) for path in paths]
 
 
-def account_opening(
-    guarantee: Guarantee | BucketGuarantee | HiddenPatterns,
-    method: str,
-    options: Mapping[str, object],
-    certificate_sha256: str,
-    time: datetime,
-) -> dict[str, object]:
-    """Return what every account begins with, whatever kind of release it is of."""
-    return {
-        "personal_data": PERSONAL,
-        "certificate_sha256": certificate_sha256,
-        "tool": {"name": "setveil", "version": __version__},
-        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
-        "guarantee": guarantee.as_dict(),
-        "method": method,
-        "options": dict(options),
-    }
+def published_paths(tree: Hierarchy, labels: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the path of each published label up to its root, sorted, padded to one width.
+
+    Only labels at and above the cut. Of a hierarchy learned from the data only the roots are told.
+    """
+    paths = [tree.path(label) for label in sorted(labels)]
+    if tree.private:
+        paths = [path if len(path) < 3 else (path[0], path[-1]) for path in paths]
+    return padded_paths(paths)
 
 
-def private_audit(
-    release: Release,
+def private_paths(tree: Hierarchy) -> list[tuple[str, ...]]:
+    """Return the path of each original item up to its root, sorted, padded to one width."""
+    return padded_paths([tree.path(label) for label in sorted(tree.labels[: tree.n_leaves])])
+
+
+def private_account(
+    release: Release | PairRelease | BucketRelease,
     *,
     certificate_sha256: str,
     verdict: Mapping[str, object],
@@ -316,76 +293,22 @@ def private_audit(
 ) -> dict[str, object]:
     """Return the holder's own account of the run: exact figures, notices, a sealed input."""
     return {
-        **account_opening(release.guarantee, release.method, release.options, certificate_sha256, time),
-        "records": release.records,
-        "items": release.items,
-        "occurrences": release.occurrences,
-        "unchanged": release.unchanged,
-        "suppressed_items": release.suppressed_items,
-        "suppressed_occurrences": release.suppressed,
-        "dropped_records": len(release.dropped),
-        "loss": {name: _exact(loss) for name, loss in release.losses.items()},
-        "domain": release.hierarchy.domain,
-        "objective": None if release.objective is None else _exact_objective(release.objective),
-        "complete": release.complete,
+        "personal_data": PERSONAL,
+        "certificate_sha256": certificate_sha256,
+        "tool": {"name": "setveil", "version": __version__},
+        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
+        "guarantee": release.guarantee.as_dict(),
+        "method": release.method,
+        "options": dict(release.options),
         "seconds": release.seconds,
         "figures": dict(release.figures),
         "notices": list(notices),
         "verdict": dict(verdict),
-        "learned_hierarchy": release.hierarchy.private,
-        "input": None if release.seal is None else _sealed(release, release.seal),
+        "input": release.sealed(),
+        **release.account(),
     }
 
 
-def _sealed(release: Release, seal: Seal) -> dict[str, object]:
-    """Return the seal of the input, and one of its records alone, whatever their order was."""
-    document: dict[str, object] = {
-        "hmac_sha256": seal.digest,
-        "key": seal.key,
-        "of": "the labels as a JSON array, then indptr (int64) and items (int32), little-endian, "
-        "then any unprotected cells as a JSON array of arrays",
-    }
-    if release.rows is not None:
-        document["records_hmac_sha256"] = digest_of_rows(
-            release.rows, release.hierarchy, bytes.fromhex(seal.key)
-        )
-    return document
-
-
-def _exact_objective(objective: ObjectiveValue) -> dict[str, object]:
-    bound = objective.bound
-    exact = {
-        "value": _exact(objective.value)["exact"],
-        "bound": None if bound is None else _exact(bound)["exact"],
-    }
-    return {**objective.as_dict(), "exact": exact}
-
-
-def _exact(loss: Fraction) -> dict[str, object]:
-    return {"exact": f"{loss.numerator}/{loss.denominator}", "value": float(loss)}
-
-
-def private_recoding(release: Release) -> dict[str, object]:
-    """Return how each original item is published, group by group for a local recoding."""
-    recoding, labels = release.recoding, release.hierarchy.labels
-    document: dict[str, object] = {"personal_data": PERSONAL, "dropped_records": list(release.dropped)}
-    counts = release.occurrences_by_leaf
-    if counts is not None:
-        document["occurrences"] = {labels[leaf]: count for leaf, count in enumerate(counts.tolist())}
-    if release.hierarchy.domain == "hierarchy":
-        sizes = zip(labels, release.hierarchy.domain_count.tolist(), strict=True)
-        document["items_of_hierarchy"] = dict(list(sizes)[release.hierarchy.n_leaves :])
-    if recoding.group_of_record is None:
-        nodes = recoding.node_of_leaf().tolist()
-        document["recoding"] = "global"
-        document["published"] = {
-            labels[leaf]: labels[node] for leaf, node in enumerate(nodes) if node >= 0
-        }
-        document["suppressed"] = [labels[leaf] for leaf, node in enumerate(nodes) if node < 0]
-        return document
-    document["recoding"] = "local"
-    document["published_by_group"] = [
-        [labels[node] for node in recoding.cut(group).tolist()] for group in range(recoding.n_groups)
-    ]
-    document["group_of_record"] = recoding.group_of_record.tolist()
-    return document
+def private_originals(release: Release | PairRelease | BucketRelease) -> dict[str, object]:
+    """Return what leads from the published records back to the originals, or hides whose they are."""
+    return {"personal_data": PERSONAL, **release.hidden()}

@@ -7,15 +7,13 @@ the method's name alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from fractions import Fraction
-from itertools import pairwise
 
 from .._version import __version__
 from ..io.formats import FORMATS
 from ..model.guarantees import HiddenPatterns
 from ..model.layout import Layout
-from .documents import CERTIFICATE_VERSION, PERSONAL, certificate_date, padded_paths
+from .documents import CERTIFICATE_VERSION, certificate_date
 from .evidence import STANDARD
 from .pair_release import PairRelease
 
@@ -192,84 +190,3 @@ def certificate(
     if source_date_epoch is not None:
         document["date"] = certificate_date(source_date_epoch)
     return document
-
-
-def published_paths(release: PairRelease) -> list[tuple[str, ...]]:
-    """Return the path of each published label up to its root, sorted, padded to one width."""
-    return padded_paths([release.pair.hierarchy.path(label) for label in release.published.labels])
-
-
-def private_paths(release: PairRelease) -> list[tuple[str, ...]]:
-    """Return the path of each original value up to its root, sorted, padded to one width."""
-    hierarchy = release.pair.hierarchy
-    return padded_paths(
-        [hierarchy.path(label) for label in sorted(hierarchy.labels[: hierarchy.n_leaves])]
-    )
-
-
-def private_account(
-    release: PairRelease,
-    *,
-    certificate_sha256: str,
-    verdict: Mapping[str, object],
-    notices: tuple[str, ...],
-    time: datetime,
-) -> dict[str, object]:
-    """Return the holder's own account of the run."""
-    return {
-        "personal_data": PERSONAL,
-        "certificate_sha256": certificate_sha256,
-        "tool": {"name": "setveil", "version": __version__},
-        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
-        "guarantee": release.guarantee.as_dict(),
-        "method": release.method,
-        "options": dict(release.options),
-        "names": list(release.pair.names),
-        "records": list(release.records),
-        "values": release.values,
-        "raised": release.raised,
-        "complete": release.complete,
-        "seconds": release.seconds,
-        "figures": dict(release.figures),
-        "notices": list(notices),
-        "verdict": dict(verdict),
-        "input": None
-        if release.seal is None
-        else {"hmac_sha256": release.seal.digest, "key": release.seal.key},
-    }
-
-
-def private_recoding(release: PairRelease) -> dict[str, object]:
-    """Return what the release hides: the original values of every published row, side by side.
-
-    A row is a text, its values by blanks: the place of each in `values`, and where it was raised ``>``
-    and the place in `labels` of what it is published as.
-    """
-    pair, labels = release.pair, release.pair.hierarchy.labels
-    values = sorted(labels[: pair.hierarchy.n_leaves])
-    place_of_value = {label: place for place, label in enumerate(values)}
-    place_of_label = {label: place for place, label in enumerate(release.published.labels)}
-    sides = []
-    for rows, nodes, order in zip(
-        pair.sides, release.recoding.node_by_entry, release.published.record_by_row, strict=True
-    ):
-        entries = list(zip(rows.leaves.tolist(), nodes.tolist(), strict=True))
-        told: dict[tuple[int, int], tuple[int, str]] = {}
-        for leaf, node in set(entries):
-            value = place_of_value[labels[leaf]]
-            above = "" if leaf == node else f">{place_of_label[labels[node]]}"
-            told[leaf, node] = value, f"{value}{above}"
-        bounds = list(pairwise(rows.indptr.tolist()))
-        sides.append(
-            [
-                " ".join(text for _, text in sorted(told[entry] for entry in entries[start:end]))
-                for start, end in (bounds[record] for record in order.tolist())
-            ]
-        )
-    return {
-        "personal_data": PERSONAL,
-        "recoding": "pair",
-        "values": values,
-        "labels": list(release.published.labels),
-        "rows": sides,
-    }

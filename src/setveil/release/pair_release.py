@@ -1,48 +1,82 @@
 """A release of two data sets: what is published of either, what it promises, and how it was made.
 
-Everything here belongs to the data holder; `release.pair_documents` decides what may leave the house.
+Rows are ordered by what is published of them, never by the input, so that places tell nothing. A table
+is ordered by its cells, column by column; sets are ordered as records of one data set are. Rows that
+look the same are ordered by their originals, which only the private documents of the release show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import HiddenPatterns
-from ..model.pattern_pair import PatternPair
-from .pair_tables import PairTables, publish_pair
-from .recoding import PairRecoding
-from .release import Seal
-from .usefulness import is_useless, telling_records
+from ..model.pattern_pair import PatternPair, column_of
+from ..model.transactions import Transactions, canonical_order
+from .apply import BeforeAfter
+from .header import Header, is_useless, telling_records
+from .recoding import EntryRecoding, PairRecoding
+
+Ids = NDArray[np.int32]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class PairRelease:
+class PairTables:
+    """The published rows of either side, and the record that each of them was."""
+
+    sides: tuple[Transactions, Transactions]
+    record_by_row: tuple[Places, Places]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that are published, sorted."""
+        return tuple(sorted({label for side in self.sides for label in side.vocabulary.labels}))
+
+
+@dataclass(frozen=True, eq=False)
+class PairRelease(Header):
     """The result of hiding the patterns of two data sets; ``print`` it for a summary.
 
     `complete` is False where a time limit ended the search early: the promise is kept all the same, at
     a larger loss.
     """
 
+    guarantee: HiddenPatterns = field(kw_only=True)
     pair: PatternPair
     recoding: PairRecoding
-    guarantee: HiddenPatterns
-    method: str
-    options: Mapping[str, int | float | str | bool] = field(default_factory=dict)
-    figures: Mapping[str, int | float | str] = field(default_factory=dict)
-    seconds: float = 0.0
     complete: bool = True
-    notices: tuple[str, ...] = ()
-    seal: Seal | None = None
 
     @property
     def records(self) -> tuple[int, int]:
         """How many records either side has; all of them are published."""
         return self.pair.records
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy of both sides."""
+        return self.pair.hierarchy
+
+    @cached_property
+    def parts(self) -> tuple[BeforeAfter, BeforeAfter]:
+        """The records of either side before and after."""
+        return parts_of(self.pair, self.recoding)
+
+    @property
+    def sides(self) -> tuple[Transactions, Transactions]:
+        """The published records of each part."""
+        return self.published.sides
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that are published on either side, sorted."""
+        return self.published.labels
 
     @property
     def values(self) -> int:
@@ -52,10 +86,7 @@ class PairRelease:
     @property
     def raised(self) -> int:
         """How many of them are published as something more general."""
-        return sum(
-            int((nodes != side.leaves).sum())
-            for nodes, side in zip(self.recoding.node_by_entry, self.pair.sides, strict=True)
-        )
+        return sum(int((part.node_of_occurrence != part.rows.leaves).sum()) for part in self.parts)
 
     @cached_property
     def published(self) -> PairTables:
@@ -65,8 +96,7 @@ class PairRelease:
     @property
     def useless(self) -> str | None:
         """Why nothing of use is published, if that is so."""
-        tree = self.pair.hierarchy
-        telling = sum(telling_records(side, tree) for side in self.published.sides)
+        telling = sum(telling_records(side, self.hierarchy) for side in self.sides)
         held = sum(int(np.count_nonzero(np.diff(side.indptr))) for side in self.pair.sides)
         if not is_useless(telling, held):
             return None
@@ -80,15 +110,15 @@ class PairRelease:
             "would keep more."
         )
 
-    def _lines(self) -> list[tuple[str, str]]:
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the summary as names and texts."""
         first, second = self.records
         what = "cells" if self.pair.is_table else "items"
         share = f" ({self.raised / self.values:.1%})" if self.values else ""
-        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
         cut = "" if self.complete else ", cut short by the time limit"
         lines = [
             ("promise", str(self.guarantee)),
-            ("method", self.method + (f" ({chosen})" if chosen else "") + cut),
+            ("method", self._chosen + cut),
             ("records", f"{first:,} and {second:,}"),
             ("raised", f"{self.raised:,} of {self.values:,} {what}{share}"),
             ("time", f"{self.seconds:.2f} s"),
@@ -99,11 +129,100 @@ class PairRelease:
         first, second = self.records
         return f"PairRelease({self.guarantee}, {self.method}, {first:,} and {second:,} records)"
 
-    def __str__(self) -> str:
-        return "\n".join(["Release", *(f"  {name.ljust(8)} {text}" for name, text in self._lines())])
+    def account(self) -> dict[str, object]:
+        """Return exact figures of the run as plain values."""
+        return {
+            "names": list(self.pair.names),
+            "records": list(self.records),
+            "values": self.values,
+            "raised": self.raised,
+            "complete": self.complete,
+        }
 
-    def _repr_html_(self) -> str:
-        lines = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines()
-        )
-        return f"<table><caption>Release</caption>{lines}</table>"
+    def hidden(self) -> dict[str, object]:
+        """Return the original values of every published row, side by side.
+
+        A row is a text, its values by blanks: the place of each in `values`, and where it was raised
+        ``>`` and the place in `labels` of what it is published as.
+        """
+        labels = self.hierarchy.labels
+        values = sorted(labels[: self.hierarchy.n_leaves])
+        place_of_value = {label: place for place, label in enumerate(values)}
+        place_of_label = {label: place for place, label in enumerate(self.labels)}
+        sides = []
+        for part, order in zip(self.parts, self.published.record_by_row, strict=True):
+            rows = part.rows
+            entries = list(zip(rows.leaves.tolist(), part.node_of_occurrence.tolist(), strict=True))
+            told: dict[tuple[int, int], tuple[int, str]] = {}
+            for leaf, node in set(entries):
+                value = place_of_value[labels[leaf]]
+                above = "" if leaf == node else f">{place_of_label[labels[node]]}"
+                told[leaf, node] = value, f"{value}{above}"
+            bounds = list(pairwise(rows.indptr.tolist()))
+            sides.append(
+                [
+                    " ".join(text for _, text in sorted(told[entry] for entry in entries[start:end]))
+                    for start, end in (bounds[record] for record in order.tolist())
+                ]
+            )
+        return {"recoding": "pair", "values": values, "labels": list(self.labels), "rows": sides}
+
+
+def parts_of(pair: PatternPair, recoding: PairRecoding) -> tuple[BeforeAfter, BeforeAfter]:
+    """Return the records of either side with what is published of them."""
+    first, second = (
+        BeforeAfter(EntryRecoding(pair.hierarchy, nodes), rows)
+        for rows, nodes in zip(pair.sides, recoding.node_by_entry, strict=True)
+    )
+    return first, second
+
+
+def publish_pair(pair: PatternPair, recoding: PairRecoding) -> PairTables:
+    """Return the published rows of both sides.
+
+    >>> from setveil.hierarchy.tree import Hierarchy
+    >>> tree = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> before, after = Transactions.from_rows([["tea"], ["ale"]]), Transactions.from_rows([["tea"]])
+    >>> pair = PatternPair.of_sets(before, after, tree)
+    >>> drink, tea = pair.hierarchy.node_of_label["drink"], pair.hierarchy.node_of_label["tea"]
+    >>> nodes = (np.array([drink, drink], dtype=np.int32), np.array([tea], dtype=np.int32))
+    >>> [list(side.rows()) for side in publish_pair(pair, PairRecoding(nodes)).sides]
+    [[('drink',), ('drink',)], [('tea',)]]
+    """
+    sides, orders = [], []
+    for part, (_, of_originals) in zip(parts_of(pair, recoding), pair.originals, strict=True):
+        published = part.by_record.take(of_originals)
+        again = _order(published, pair.columns)
+        sides.append(published.take(again))
+        orders.append(of_originals[again])
+    return PairTables((sides[0], sides[1]), (orders[0], orders[1]))
+
+
+def _order(published: Transactions, columns: Sequence[str]) -> Places:
+    """Return the order of the rows: by their cells where there are columns, else by their labels."""
+    if not columns:
+        return canonical_order(published)
+    cells = cell_by_row(published, columns)
+    # The last key counts most. Labels of one column are in the order of their values.
+    return np.lexsort(tuple(cells[:, place] for place in range(len(columns) - 1, -1, -1)))
+
+
+def cell_by_row(published: Transactions, columns: Sequence[str]) -> Ids:
+    """Return the item in each cell, -1 where it is empty.
+
+    Parameters
+    ----------
+    published
+        Rows of labels ``column=value``, at most one of a column in a row.
+    columns
+        The names of the columns.
+    """
+    place = {name: number for number, name in enumerate(columns)}
+    labels = published.vocabulary.labels
+    column_of_item = np.array(
+        [place[column_of(label, columns)] for label in labels] or [0], dtype=np.int64
+    )
+    cells = np.full((len(published), len(columns)), -1, dtype=np.int32)
+    row = np.repeat(np.arange(len(published), dtype=np.int64), published.length_by_record)
+    cells[row, column_of_item[published.items]] = published.items
+    return cells

@@ -1,4 +1,4 @@
-"""A recoding: which node each item is published as.
+"""A recoding answers which node each occurrence of an item is published as.
 
 A recoding is an antichain of nodes a group of records: a leaf is published as the node of the
 antichain at or above it, and suppressed where there is none. A global recoding has one group. The
@@ -10,14 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..hierarchy.tree import Hierarchy
+from ..model.transactions import Rows
 
 Ids = NDArray[np.int32]
 SUPPRESSED = -1
+
+
+class AnyRecoding(Protocol):
+    """What all recodings answer, for the records of one part."""
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy that they name nodes of."""
+
+    def nodes_of(self, rows: Rows) -> Ids:
+        """Return the node each occurrence is published as, -1 where suppressed, in the rows' order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +96,25 @@ class Recoding:
             published[first[node] : end[node]] = node
         return published
 
+    def nodes_of(self, rows: Rows) -> Ids:
+        """Return the node each occurrence is published as, -1 where suppressed, in the rows' order."""
+        if self.group_of_record is None:
+            return self.node_of_leaf()[rows.leaves]
+        # One sorted key array serves all groups: an occurrence finds the last node that starts at or
+        # before its leaf, and takes it if it is of its own group and reaches far enough.
+        width = self.hierarchy.n_leaves
+        group_of_node = np.repeat(np.arange(self.n_groups), np.diff(self.bounds))
+        key_by_place = group_of_node * width + self.hierarchy.first_leaf[self.nodes]
+        group_of_entry = np.repeat(self.group_of_record, np.diff(rows.indptr)).astype(np.int64)
+        place = np.searchsorted(key_by_place, group_of_entry * width + rows.leaves, side="right") - 1
+        candidate = self.nodes[np.maximum(place, 0)]
+        covered = (
+            (place >= 0)
+            & (group_of_node[np.maximum(place, 0)] == group_of_entry)
+            & (rows.leaves < self.hierarchy.end_leaf[candidate])
+        )
+        return np.where(covered, candidate, SUPPRESSED).astype(np.int32)
+
 
 def sorted_antichain(hierarchy: Hierarchy, nodes: Sequence[int] | Ids) -> Ids:
     """Return the nodes sorted by first leaf; ValueError where one covers another."""
@@ -94,11 +126,25 @@ def sorted_antichain(hierarchy: Hierarchy, nodes: Sequence[int] | Ids) -> Ids:
 
 
 @dataclass(frozen=True, eq=False)
+class EntryRecoding:
+    """The published node of each occurrence, told one by one, in the order of the rows' leaves."""
+
+    hierarchy: Hierarchy
+    nodes: Ids
+
+    def nodes_of(self, rows: Rows) -> Ids:
+        """Return the node each occurrence is published as, of the rows that it was made for."""
+        if len(self.nodes) != len(rows.leaves):
+            raise ValueError("these are not the records that the recoding is of")
+        return self.nodes
+
+
+@dataclass(frozen=True, eq=False)
 class PairRecoding:
-    """For either side the published node of each entry, in the order of its rows' leaves.
+    """A recoding of two data sets: for either the published node of each entry (`EntryRecoding`).
 
     A published row is the set of the nodes of its entries. In tables no node of a row is above another
     one; in sets one may be, where a value was raised and others below the same category were not.
     """
 
-    node_by_entry: tuple[NDArray[np.int32], NDArray[np.int32]]
+    node_by_entry: tuple[Ids, Ids]

@@ -1,15 +1,10 @@
-"""A release: published records, what they promise, how they were made, and what that cost.
-
-Everything here belongs to the data holder. What may leave the house is decided by
-`release.documents`, and written by `setveil.publish`.
-"""
+"""A release of records as sets: what is published, how it was made, and what that cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,90 +12,19 @@ from numpy.typing import NDArray
 
 from ..hierarchy.tree import Hierarchy
 from ..model.costs import WEIGHTED, cost_title
-from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.guarantees import Guarantee
 from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions
+from .header import Header, ObjectiveValue, is_useless, telling_records
 from .recoding import Recoding
-from .usefulness import is_useless, telling_records
+from .sealing import digest_of_rows
 
 if TYPE_CHECKING:
     import pyarrow
 
 
-UNKNOWN_OPTIMUM = "not known: this method gives no bound"
-BY_SOLVER = "by the solver's word, which nothing recomputed"
-
-
-@dataclass(frozen=True)
-class ObjectiveValue:
-    """What the method minimized, as shares of losing everything: the value reached and a bound.
-
-    `name` is that of the cost, such as "ncp" or "weighted lm". The bound is `certified` where it was
-    computed in integers; otherwise it is the word of a solver that computes in floats.
-    """
-
-    name: str
-    value: Fraction
-    bound: Fraction | None = None
-    proven: bool = False
-    certified: bool = True
-
-    @property
-    def title(self) -> str:
-        """The name as people read it."""
-        return cost_title(self.name)
-
-    @property
-    def gap(self) -> Fraction | None:
-        """How far above the optimum the value can be at most; None where no bound is known."""
-        return None if self.bound is None else max(self.value - self.bound, Fraction(0))
-
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
-        return {
-            "name": self.name,
-            "value": float(self.value),
-            "bound": None if self.bound is None else float(self.bound),
-            "gap": None if self.gap is None else float(self.gap),
-            "proven": self.proven,
-            "certified": self.bound is not None and self.certified,
-        }
-
-    def told(self, digits: int = 4) -> str:
-        """Return what is known of the best value there is, with numbers of so many digits.
-
-        >>> ObjectiveValue("ncp", Fraction(1, 6), Fraction(1, 6), proven=True).told()
-        'proven: no recoding of this kind has a lower NCP than 0.1667'
-        >>> ObjectiveValue("weighted lm", Fraction(1, 2), Fraction(1, 4)).told()
-        'at most 0.2500 away: weighted LM 0.5000 was reached, and none is below 0.2500'
-        """
-        if self.bound is None or self.gap is None:
-            return UNKNOWN_OPTIMUM
-        value = f"{float(self.value):.{digits}f}"
-        if self.proven:
-            said = "proven" if self.certified else f"proven {BY_SOLVER}"
-            return f"{said}: no recoding of this kind has a lower {self.title} than {value}"
-        least = Fraction(1, 10**digits)
-        how_far = f"at most {float(self.gap):.{digits}f}"
-        if self.gap < least:
-            how_far = f"less than {float(least):.{digits}f}"
-        vouched = "" if self.certified else f", {BY_SOLVER}"
-        return (
-            f"{how_far} away: {self.title} {value} was reached, and none is below "
-            f"{float(self.bound):.{digits}f}{vouched}"
-        )
-
-
-@dataclass(frozen=True)
-class Seal:
-    """A keyed hash of the input: shows later that a file was the input, and tells others nothing."""
-
-    key: str
-    digest: str
-
-
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Header):
     """The result of `setveil.anonymize`; ``print`` it for what was kept, lost and proven.
 
     `items`, `occurrences` and `unchanged` count the original's items, their occurrences, and those
@@ -112,23 +36,17 @@ class Release:
     dropped record is -1 where the original is not known.
     """
 
+    guarantee: Guarantee = field(kw_only=True)
     published: Transactions
-    guarantee: Guarantee
-    method: str
     recoding: Recoding
     hierarchy: Hierarchy
     losses: Mapping[str, Fraction]
-    seconds: float
     items: int
     occurrences: int
     unchanged: int
-    options: Mapping[str, object] = field(default_factory=dict)
     objective: ObjectiveValue | None = None
     layout: Layout | None = None
-    notices: tuple[str, ...] = ()
-    figures: Mapping[str, int | float | str] = field(default_factory=dict)
     complete: bool = True
-    seal: Seal | None = None
     suppressed_items: int = 0
     suppressed: int = 0
     dropped: tuple[int, ...] = ()
@@ -139,6 +57,11 @@ class Release:
     def records(self) -> int:
         """How many records are published."""
         return len(self.published)
+
+    @property
+    def sides(self) -> tuple[Transactions]:
+        """The published records of each part; there is one."""
+        return (self.published,)
 
     @property
     def empty_records(self) -> int:
@@ -205,14 +128,13 @@ class Release:
         if flat:
             ways = [f"{ways[0]} (`setveil hierarchy build` or `setveil hierarchy learn`)"]
         asked = self.guarantee
-        plain = isinstance(asked, KmAnonymity) and not asked.negative
-        if plain and not self.suppressed and self.method != "trim":
+        if asked.key == "km" and not self.suppressed and self.method != "trim":
             ways.insert(0, "--method trim, which may leave rare items out instead")
         if not self.complete:
             ways.insert(0, "more time")
-        if getattr(asked, "m", 1) > 1:
-            ways.append("a smaller m")
-        ways.append("a smaller l" if asked.model == "lm" else "a smaller k")
+        if (asked.known_at_most or 1) > 1:
+            ways.append(f"a smaller {asked.knowledge}")
+        ways.append(f"a smaller {asked.strength}")
         listed = f"{', '.join(ways[:-1])} or {ways[-1]}"
         return f"What may help: {listed}. `setveil compare` shows other methods."
 
@@ -226,7 +148,8 @@ class Release:
         """Hand the published records to any library that reads Arrow streams."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def _lines(self) -> list[tuple[str, str]]:
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the summary as names and texts."""
         share = self.unchanged / self.occurrences if self.occurrences else 1.0
         lines = [
             ("promise", str(self.guarantee)),
@@ -268,14 +191,75 @@ class Release:
         records = _counted(self.records, "record")
         return f"Release({self.guarantee}, {self.method}, {records}, {self._lost()})"
 
-    def __str__(self) -> str:
-        return "\n".join(["Release", *(f"  {name.ljust(8)} {text}" for name, text in self._lines())])
+    def account(self) -> dict[str, object]:
+        """Return exact figures of the run as plain values."""
+        own = self.objective
+        return {
+            "records": self.records,
+            "items": self.items,
+            "occurrences": self.occurrences,
+            "unchanged": self.unchanged,
+            "suppressed_items": self.suppressed_items,
+            "suppressed_occurrences": self.suppressed,
+            "dropped_records": len(self.dropped),
+            "loss": {name: _exact(loss) for name, loss in self.losses.items()},
+            "domain": self.hierarchy.domain,
+            "objective": None if own is None else {**own.as_dict(), "exact": _exact_value(own)},
+            "complete": self.complete,
+            "learned_hierarchy": self.hierarchy.private,
+        }
 
-    def _repr_html_(self) -> str:
-        lines = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines()
+    def sealed(self) -> dict[str, object] | None:
+        """Return the seal of the input, and one of its records alone, whatever their order was."""
+        plain = super().sealed()
+        if plain is None or self.seal is None:
+            return None
+        plain["of"] = (
+            "the labels as a JSON array, then indptr (int64) and items (int32), little-endian, "
+            "then any unprotected cells as a JSON array of arrays"
         )
-        return f"<table><caption>Release</caption>{lines}</table>"
+        if self.rows is not None:
+            key = bytes.fromhex(self.seal.key)
+            plain["records_hmac_sha256"] = digest_of_rows(self.rows, self.hierarchy, key)
+        return plain
+
+    def hidden(self) -> dict[str, object]:
+        """Return how each original item is published, group by group for a local recoding."""
+        recoding, labels = self.recoding, self.hierarchy.labels
+        document: dict[str, object] = {"dropped_records": list(self.dropped)}
+        counts = self.occurrences_by_leaf
+        if counts is not None:
+            document["occurrences"] = dict(zip(labels, counts.tolist(), strict=False))
+        if self.hierarchy.domain == "hierarchy":
+            sizes = zip(labels, self.hierarchy.domain_count.tolist(), strict=True)
+            document["items_of_hierarchy"] = dict(list(sizes)[self.hierarchy.n_leaves :])
+        if recoding.group_of_record is None:
+            nodes = recoding.node_of_leaf().tolist()
+            document["recoding"] = "global"
+            document["published"] = {
+                labels[leaf]: labels[node] for leaf, node in enumerate(nodes) if node >= 0
+            }
+            document["suppressed"] = [labels[leaf] for leaf, node in enumerate(nodes) if node < 0]
+            return document
+        document["recoding"] = "local"
+        document["published_by_group"] = [
+            [labels[node] for node in recoding.cut(group).tolist()]
+            for group in range(recoding.n_groups)
+        ]
+        document["group_of_record"] = recoding.group_of_record.tolist()
+        return document
+
+
+def _exact(loss: Fraction) -> dict[str, object]:
+    return {"exact": f"{loss.numerator}/{loss.denominator}", "value": float(loss)}
+
+
+def _exact_value(objective: ObjectiveValue) -> dict[str, object]:
+    bound = objective.bound
+    return {
+        "value": _exact(objective.value)["exact"],
+        "bound": None if bound is None else _exact(bound)["exact"],
+    }
 
 
 def dropped_words(count: int) -> str:

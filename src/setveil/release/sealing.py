@@ -1,9 +1,9 @@
-"""Keyed hashes of original records: they show later that a file was the input, and tell others nothing.
+"""Keyed hashes of the original data: they show later that a file was the input, and nothing else.
 
-There are two. `digest_as_read` is over the records as they were read, in their order, with unprotected
-cells: it confirms the very input. `digest_of_records` is over the same records in canonical order
-without those cells: it confirms them also where rows were shuffled or came in another format, which is
-all that a recoding needs, since its records are counted in canonical order.
+Of records there are two. `digest_as_read` is over the records as they were read, in their order, with
+unprotected cells: it confirms the very input. `digest_of_records` is over the same records in canonical
+order without those cells: it confirms them also where rows were shuffled or came in another format,
+which is all that a recoding needs, since its records are counted in canonical order.
 """
 
 from __future__ import annotations
@@ -11,16 +11,62 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+import secrets
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..distinct import number_distinct, sort_within
+from ..distinct import number_distinct
 from ..hierarchy.tree import Hierarchy
-from ..model.transactions import Rows, Transactions
+from ..model.transactions import Rows, Transactions, as_labels, canonical_order
 from ..model.vocabulary import Vocabulary
-from .apply import canonical_order
+from .header import Seal
+
+if TYPE_CHECKING:
+    from ..model.microdata import Microdata
+    from ..model.pattern_pair import PatternPair
+
+
+def seal(transactions: Transactions) -> Seal:
+    """Return a keyed hash of records as they were read, under a fresh random key."""
+    key = secrets.token_bytes(32)
+    return Seal(key.hex(), digest_as_read(transactions, key))
+
+
+def seal_of_table(data: Microdata) -> Seal:
+    """Return a keyed hash of the tuples of a table under a fresh random key."""
+    key = secrets.token_bytes(32)
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+    names = [*(attribute.name for attribute in data.quasi), data.sensitive]
+    texts = [
+        list(attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]) for attribute in data.quasi
+    ]
+    digest.update(json.dumps([names, *texts, list(data.values)], ensure_ascii=False).encode())
+    digest.update(data.leaves.astype("<i4").tobytes())
+    digest.update(data.value_by_tuple.astype("<i4").tobytes())
+    return Seal(key.hex(), digest.hexdigest())
+
+
+def seal_of_pair(pair: PatternPair, key: bytes | None = None) -> Seal:
+    """Return a keyed hash of the original records of both sides, whatever their order.
+
+    Parameters
+    ----------
+    pair
+        The data.
+    key
+        Another key than a fresh random one, to compare with a seal that was made under it.
+    """
+    key = secrets.token_bytes(32) if key is None else key
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+    labels = sorted(pair.hierarchy.labels[: pair.hierarchy.n_leaves])
+    digest.update(json.dumps([list(pair.columns), labels], ensure_ascii=False).encode())
+    for unordered, order in pair.originals:
+        records = unordered.take(order)
+        digest.update(np.int64(len(records)).astype("<i8").tobytes())
+        digest.update(records.indptr.astype("<i8").tobytes())
+        digest.update(records.items.astype("<i4").tobytes())
+    return Seal(key.hex(), digest.hexdigest())
 
 
 def digest_as_read(transactions: Transactions, key: bytes) -> str:
@@ -52,20 +98,3 @@ def digest_of_rows(rows: Rows, hierarchy: Hierarchy, key: bytes) -> str:
     Every leaf occurs: the hierarchy is restricted to those that do.
     """
     return digest_as_read(as_labels(rows, hierarchy), key)
-
-
-def as_labels(rows: Rows, hierarchy: Hierarchy) -> Transactions:
-    """Return records that are leaves of a hierarchy as records of labels, in the same order."""
-    return labelled(rows.indptr, rows.leaves, hierarchy.labels[: hierarchy.n_leaves])
-
-
-def labelled(
-    indptr: NDArray[np.int64], nodes: NDArray[np.int32], labels: Sequence[str]
-) -> Transactions:
-    """Return records that are nodes, ``labels[n]`` that of node n, as records of labels."""
-    order = sorted(range(len(labels)), key=labels.__getitem__)
-    item_of_node = np.empty(len(labels), dtype=np.int64)
-    item_of_node[order] = np.arange(len(labels))
-    items = sort_within(indptr, item_of_node[nodes], len(labels))
-    vocabulary = Vocabulary(tuple(labels[node] for node in order))
-    return Transactions(vocabulary, indptr, items)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..distinct import count_distinct
 from ..model.costs import make_cost
-from ..release.before_after import BeforeAfter
+from ..release.apply import BeforeAfter
 from ..release.release import dropped_words
 from .html import Content, Html, element, join, label, section, table
 from .sections import counted, in_percent

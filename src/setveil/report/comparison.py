@@ -15,7 +15,7 @@ from fractions import Fraction
 from html import escape
 
 from ..model.costs import WEIGHTED, cost_title
-from ..release.release import BY_SOLVER, ObjectiveValue
+from ..release.header import BY_SOLVER, ObjectiveValue
 from .figure import Figure
 
 NEAR = Fraction(11, 10)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..release.before_after import BeforeAfter
+from ..release.apply import BeforeAfter
 from .html import Html, element, section
 from .outline import ABOVE, HIDDEN, LEFT_OUT, PUBLISHED, outline
 from .sections import counted

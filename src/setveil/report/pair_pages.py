@@ -12,8 +12,7 @@ from ..audit.pair_finding import PairFinding
 from ..hierarchy.tree import Hierarchy
 from ..measure.pair_scores import PairScores
 from ..progress import where_time_went
-from ..release.pair_release import PairRelease
-from ..release.pair_tables import PairTables
+from ..release.pair_release import PairRelease, PairTables
 from .html import Content, Html, element, join, label, listed, page, section, table, terms_and_meanings
 from .outline import ABOVE, MOST_LINES, PUBLISHED, outline
 from .pair_loss import frequent_part, patterns_part, raised_part, rarer_part

@@ -9,7 +9,8 @@ from ..measure.branches import BranchLosses
 from ..measure.scores import Scores
 from ..model.costs import cost_title
 from ..progress import where_time_went
-from ..release.release import UNKNOWN_OPTIMUM, Release, dropped_words, empty_words
+from ..release.header import UNKNOWN_OPTIMUM
+from ..release.release import Release, dropped_words, empty_words
 from .html import Content, Html, bar, join, label, section, table, terms_and_meanings
 from .sections import counted, in_percent
 

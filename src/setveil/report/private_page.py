@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..audit.verdict import Verdict
 from ..measure.branches import branch_losses
 from ..measure.scores import Scores
-from ..release.before_after import BeforeAfter
+from ..release.apply import BeforeAfter
 from ..release.documents import PERSONAL
 from ..release.release import Release
 from ..risk.curve import RiskCurve

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..hierarchy.tree import Hierarchy
-from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity, least_support
+from ..model.guarantees import Guarantee
 from ..model.transactions import Rows, Transactions
 from ..risk.curve import MOST, QUICK, RiskCurve, risk_curve
 from ..risk.estimate import Estimate, percent
@@ -36,27 +36,12 @@ class Told:
 
 def covered(guarantee: Guarantee) -> int | None:
     """Return up to how many known items nobody is singled out; None for any number."""
-    match guarantee:
-        case KAnonymity():
-            return None
-        case KmAnonymity(m=m):
-            return m
-        case Coherence(p=p):
-            return p
-        case LmDiversity():
-            return 0
-
-
-def secret_labels(guarantee: Guarantee) -> frozenset[str]:
-    """Return the labels that an attacker is assumed not to know."""
-    if isinstance(guarantee, LmDiversity):
-        return guarantee.sensitive
-    return guarantee.private if isinstance(guarantee, Coherence) else frozenset()
+    return guarantee.known_at_most if guarantee.crowd > 1 else 0
 
 
 def known_labels(published: Transactions, guarantee: Guarantee) -> Transactions:
     """Return the records without the labels that an attacker is assumed not to know."""
-    secret = secret_labels(guarantee)
+    secret = guarantee.secret_labels
     if not secret:
         return published
     open_by_item = np.array([name not in secret for name in published.vocabulary.labels], dtype=bool)
@@ -86,7 +71,7 @@ def curve_of_records(
         return None
     longest = int(seen.length_by_record.max())
     most = min(longest, max(MOST, (covered(guarantee) or 0) + BEYOND))
-    return risk_curve(seen, least_support(guarantee), most=most, budget=budget or QUICK)
+    return risk_curve(seen, guarantee.least_support, most=most, budget=budget or QUICK)
 
 
 def told(share: Estimate, records: int, least: int) -> Told:
@@ -121,7 +106,7 @@ def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
     """Return the public part on what is left to whoever knows more than the promise assumes."""
     if curve is None:
         return Html("")
-    least, upto = least_support(guarantee), covered(guarantee)
+    least, upto = guarantee.least_support, covered(guarantee)
     none = Told("0 %, verified", 0.0)
     rows: list[tuple[Content, ...]] = []
     worst: list[tuple[float, float | None]] = []
@@ -194,9 +179,9 @@ def _notes(curve: RiskCurve, guarantee: Guarantee, least: int) -> list[str]:
             f"Intervals: 95 %, from up to {curve.draws:,} drawn records; drawn are their upper ends. "
             "The other numbers are counted."
         )
-    if isinstance(guarantee, KmAnonymity) and guarantee.negative:
+    if guarantee.signed:
         notes.append("Only labels known to be in a record are looked at here.")
-    if secret_labels(guarantee):
+    if guarantee.secret_labels:
         notes.append("Sensitive or private labels count as not known.")
     return notes
 
@@ -208,7 +193,7 @@ def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarant
     }
     if not curves:
         return Html("")
-    least = least_support(guarantee)
+    least = guarantee.least_support
     drawn = risk_figure(before=before, after=after)
     rows: list[tuple[Content, ...]] = [
         (

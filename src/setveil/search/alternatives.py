@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ..engines.base import Engine, padded
 from ..hierarchy.tree import Hierarchy
-from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.guarantees import Guarantee
 from ..release.recoding import Recoding
 
 Cut = frozenset[int]
@@ -91,7 +90,7 @@ def breaches(
             found.sets.tolist(), absent, found.support.tolist(), strict=True
         )
     ]
-    if isinstance(guarantee, LmDiversity | Coherence):
+    if guarantee.secret_labels:
         patterns = _with_secrets(engine, cut, guarantee, patterns)
     patterns.sort(key=lambda breach: (len(breach.nodes), breach.support))
     return patterns, found.complete
@@ -102,25 +101,21 @@ def _nodes(line: list[int]) -> tuple[int, ...]:
 
 
 def _with_secrets(
-    engine: Engine, cut: Cut, guarantee: LmDiversity | Coherence, patterns: list[Breach]
+    engine: Engine, cut: Cut, guarantee: Guarantee, patterns: list[Breach]
 ) -> list[Breach]:
     """Tell of each pattern which items it gives away; a rare one stays as it is."""
-    diverse = isinstance(guarantee, LmDiversity)
-    named = guarantee.sensitive if isinstance(guarantee, LmDiversity) else guarantee.private
     number = engine.hierarchy.node_of_label
+    named = guarantee.secret_labels
     secrets = sorted(cut.intersection(number[label] for label in named if label in number))
     told: list[Breach] = []
     for secret in secrets:
         together = engine.supports(padded([[*breach.present, secret] for breach in patterns]))
-        for breach, count in zip(patterns, together.tolist(), strict=True):
-            if isinstance(guarantee, LmDiversity):
-                surely = guarantee.l * count > breach.support
-            else:
-                surely = count > guarantee.share * breach.support
-            if surely:
-                told.append(replace(breach, secret=secret, with_secret=count))
-    least = 0 if diverse else guarantee.k  # type: ignore[union-attr]
-    return told + [breach for breach in patterns if breach.support < least]
+        told += [
+            replace(breach, secret=secret, with_secret=count)
+            for breach, count in zip(patterns, together.tolist(), strict=True)
+            if count > guarantee.share * breach.support
+        ]
+    return told + [breach for breach in patterns if breach.support < guarantee.crowd]
 
 
 def strongest(engine: Engine, cut: Cut, guarantee: Guarantee) -> tuple[int | None, int | None]:
@@ -128,22 +123,17 @@ def strongest(engine: Engine, cut: Cut, guarantee: Guarantee) -> tuple[int | Non
 
     Each with the other as it is; None where not even the weakest promise is kept.
     """
-    if isinstance(guarantee, KAnonymity):
+    known = guarantee.known_at_most
+    if known is None:
         return None, None
-    strength = "l" if isinstance(guarantee, LmDiversity) else "k"
-    knowledge = "p" if isinstance(guarantee, Coherence) else "m"
     recoding = Recoding.from_cut(engine.hierarchy, sorted(cut))
 
-    def keeps(name: str) -> Callable[[int], bool]:
-        def asked(value: int) -> bool:
-            weaker: Any = {name: value}
-            return not len(engine.violations(recoding, replace(guarantee, **weaker), limit=1))
-
-        return asked
+    def keeps(weaker: Callable[[int], Guarantee]) -> Callable[[int], bool]:
+        return lambda number: not len(engine.violations(recoding, weaker(number), limit=1))
 
     return (
-        _largest(2, getattr(guarantee, strength) - 1, keeps(strength)),
-        _largest(1, getattr(guarantee, knowledge) - 1, keeps(knowledge)),
+        _largest(2, guarantee.least_support - 1, keeps(guarantee.with_strength)),
+        _largest(1, known - 1, keeps(guarantee.with_knowledge)),
     )
 
 
@@ -157,11 +147,6 @@ def _largest(low: int, high: int, keeps: Callable[[int], bool]) -> int | None:
         else:
             high = middle - 1
     return best
-
-
-def is_plain(guarantee: Guarantee) -> bool:
-    """Tell whether raising a label can only mend: k^m-anonymity without negative knowledge."""
-    return isinstance(guarantee, KmAnonymity) and not guarantee.negative
 
 
 def records_with(engine: Engine, nodes: Iterable[int]) -> list[int]:

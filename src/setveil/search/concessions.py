@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from ..engines.base import Engine, padded
 from ..model.costs import Cost, make_cost
-from ..model.guarantees import Guarantee, least_support
+from ..model.guarantees import Guarantee
 from ..progress import Watch
-from .alternatives import Breach, Cut, breaches, is_plain, nodes_below, raised_to
+from .alternatives import Breach, Cut, breaches, nodes_below, raised_to
 
 MOST = 20
 """Above this many labels the answer helps nobody, and the search ends."""
@@ -156,10 +156,10 @@ def _mending(
     engine: Engine, guarantee: Guarantee, kept: frozenset[int], node: int, mine: list[Breach]
 ) -> int | None:
     """Return the nearest node above `node` that brings its patterns to k records; None without one."""
-    if not is_plain(guarantee):
+    if not guarantee.monotone:
         return None
     hierarchy = engine.hierarchy
-    least = least_support(guarantee)
+    least = guarantee.least_support
     for upper in hierarchy.ancestors(node):
         if any(hierarchy.covers(upper, other) for other in kept):
             return None

@@ -20,7 +20,6 @@ from setveil.model.costs import make_cost
 from setveil.model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
-from setveil.release.apply import published_nodes
 from setveil.release.recoding import Recoding
 from tests.oracle.promises import is_km_anonymous, is_lm_diverse, is_negative_km_anonymous
 from tests.oracle.worlds import World, random_world
@@ -85,7 +84,7 @@ def test_the_union_is_anonymous(
         return
     engine, outcome = run(world.rows, world.hierarchy, guarantee, parts=parts, f=f)
     assert is_km_anonymous(published(engine, outcome), k, m)
-    nodes = published_nodes(outcome.recoding, engine.rows())
+    nodes = outcome.recoding.nodes_of(engine.rows())
     for node, leaf in zip(nodes.tolist(), engine.rows().leaves.tolist(), strict=True):
         assert engine.hierarchy.covers(node, leaf)
     assert outcome.objective is not None

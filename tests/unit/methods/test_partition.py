@@ -19,7 +19,6 @@ from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
-from setveil.release.apply import published_nodes
 from tests.oracle.promises import is_k_anonymous
 from tests.oracle.worlds import World, random_world
 from tests.shared_data import shared_data
@@ -147,7 +146,7 @@ def test_every_published_record_occurs_k_times(seed: int, k: int, roots: int, em
         return
     engine, outcome = run(world.rows, world.hierarchy, k)
     assert is_k_anonymous(list(engine.publish(outcome.recoding).rows()), k)
-    nodes = published_nodes(outcome.recoding, engine.rows())
+    nodes = outcome.recoding.nodes_of(engine.rows())
     leaves = engine.rows().leaves
     for node, leaf in zip(nodes.tolist(), leaves.tolist(), strict=True):
         assert engine.hierarchy.covers(node, leaf)

@@ -5,8 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.model.transactions import Transactions
-from setveil.release.apply import canonical_order
+from setveil.model.transactions import Transactions, canonical_order
 
 
 @pytest.mark.parametrize("labels", [1, 3, 40, 3000, 70_000])

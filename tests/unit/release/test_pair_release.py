@@ -11,19 +11,17 @@ import pytest
 from setveil.model.guarantees import HiddenPatterns, KmAnonymity, LDiversity
 from setveil.model.layout import Layout
 from setveil.model.pattern_pair import PatternPair
+from setveil.model.transactions import canonical_order
 from setveil.release import bucket_documents, documents
-from setveil.release.apply import canonical_order
+from setveil.release.documents import private_originals, published_paths
 from setveil.release.pair_documents import (
     certificate,
     evidence,
     not_promised,
-    private_recoding,
     promised,
-    published_paths,
     terms,
 )
-from setveil.release.pair_release import PairRelease
-from setveil.release.pair_tables import cell_by_row, publish_pair
+from setveil.release.pair_release import PairRelease, cell_by_row, publish_pair
 from setveil.release.recoding import PairRecoding
 
 from ..pair_cases import COLUMNS, random_recoding, random_release, random_sets, random_table
@@ -107,7 +105,7 @@ def test_certificate_tells_files_columns_and_classes_but_no_names() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_published_hierarchy_holds_what_is_published_and_what_is_above(seed: int) -> None:
     release = random_release("table", seed)
-    paths = published_paths(release)
+    paths = published_paths(release.hierarchy, release.labels)
     assert [path[0] for path in paths] == list(release.published.labels)
     assert len({len(path) for path in paths}) == 1
     for path in paths:
@@ -157,7 +155,7 @@ def test_no_certificate_says_that_a_value_had_to_be_raised() -> None:
 
 def test_private_recoding_holds_the_original_of_every_row() -> None:
     release = random_release("sets", 5)
-    told = private_recoding(release)
+    told = private_originals(release)
     values, rows = told["values"], told["rows"]
     assert isinstance(values, list)
     assert isinstance(rows, list)
@@ -183,7 +181,9 @@ def test_summary_counts_what_was_raised_and_warns_of_nothing_left() -> None:
     pair = random_table(2)
     tree = pair.hierarchy
     roots = PairRecoding((tree.root[pair.sides[0].leaves], tree.root[pair.sides[1].leaves]))
-    release = PairRelease(pair, roots, HiddenPatterns(2), "hide-patterns", {"search": "greedy"})
+    release = PairRelease(
+        pair, roots, guarantee=HiddenPatterns(2), method="hide-patterns", options={"search": "greedy"}
+    )
     assert release.raised == release.values == 2 * len(pair.sides[0].leaves)
     assert "topmost" in str(release.useless)
     text = str(release)
@@ -192,6 +192,6 @@ def test_summary_counts_what_was_raised_and_warns_of_nothing_left() -> None:
     assert "search greedy" in text
     assert "<table>" in release._repr_html_()
     as_is = PairRecoding((pair.sides[0].leaves, pair.sides[1].leaves))
-    kept = PairRelease(pair, as_is, HiddenPatterns(2), "hide-patterns")
+    kept = PairRelease(pair, as_is, guarantee=HiddenPatterns(2), method="hide-patterns")
     assert kept.raised == 0
     assert kept.useless is None

@@ -51,14 +51,14 @@ def pair(raised: int, records: int = 4) -> PairRelease:
     nodes = np.full(records, node["a"], dtype=np.int32)
     nodes[:raised] = node["ALL"]
     recoding = PairRecoding((nodes, np.array([node["ALL"]], dtype=np.int32)))
-    return PairRelease(data, recoding, sv.HiddenPatterns(100, "99%"), "hide-patterns")
+    return PairRelease(data, recoding, guarantee=sv.HiddenPatterns(100, "99%"), method="hide-patterns")
 
 
 def buckets(sizes: list[int], l: int) -> BucketRelease:  # noqa: E741 - the papers' name
     number = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     values = [f"v{place % l}" for size in sizes for place in range(size)]
     data = Microdata.from_columns({"age": ["30"] * len(values), "ill": values}, "ill")
-    return BucketRelease(data, Bucketing(number), sv.LDiversity(l), "anatomy")
+    return BucketRelease(data, Bucketing(number), guarantee=sv.LDiversity(l), method="anatomy")
 
 
 USELESS: list[tuple[Callable[[], Lost], str]] = [

@@ -105,7 +105,7 @@ def test_the_public_report_has_nothing_of_the_private_one(
     public, private = both
     hidden = set(demo.hierarchy.labels[: demo.hierarchy.n_leaves]) - set(demo.labels)
     hidden -= {word for word in hidden if len(word) < 5}
-    ancestors = {name for path in published_paths(demo) for name in path}
+    ancestors = {name for path in published_paths(demo.hierarchy, demo.labels) for name in path}
     words = " ".join(ancestors)
     leaked = [
         name for name in hidden if re.search(rf"\b{re.escape(name)}\b", public) and name not in words

@@ -40,7 +40,9 @@ def pages(release: PairRelease, folder: Path) -> tuple[str, str]:
 def drinks(before: list[list[str]], after: list[list[str]]) -> PairRelease:
     pair = PatternPair.of_sets(Transactions.from_rows(before), Transactions.from_rows(after), FOOD)
     roots = [pair.hierarchy.root[side.leaves] for side in pair.sides]
-    return PairRelease(pair, PairRecoding((roots[0], roots[1])), HiddenPatterns(2), "hide-patterns")
+    return PairRelease(
+        pair, PairRecoding((roots[0], roots[1])), guarantee=HiddenPatterns(2), method="hide-patterns"
+    )
 
 
 def test_originals_that_lead_to_the_same_release_give_the_same_public_page(tmp_path: Path) -> None:
@@ -92,7 +94,9 @@ def test_hostile_labels_are_escaped(tmp_path: Path, raised: bool) -> None:
     pair = PatternPair.of_sets(rows, rows, HOSTILE, names=("<i>", "<u>"))
     nodes = [pair.hierarchy.root[s.leaves] if raised else s.leaves for s in pair.sides]
     recoding = PairRecoding((np.array(nodes[0]), np.array(nodes[1])))
-    for text in pages(PairRelease(pair, recoding, HiddenPatterns(2), "hide-patterns"), tmp_path):
+    for text in pages(
+        PairRelease(pair, recoding, guarantee=HiddenPatterns(2), method="hide-patterns"), tmp_path
+    ):
         assert "<script" not in text
         assert "<i>" not in text
         assert "<b>" not in text
@@ -176,7 +180,9 @@ def test_values_of_two_columns_are_told_apart_in_the_picture(tmp_path: Path) -> 
     pair = PatternPair.of_tables(*rows, columns, names=("old", "new"))
     roots = [pair.hierarchy.root[side.leaves] for side in pair.sides]
     recoding = PairRecoding((roots[0], roots[1]))
-    _, private = pages(PairRelease(pair, recoding, HiddenPatterns(2), "hide-patterns"), tmp_path)
+    _, private = pages(
+        PairRelease(pair, recoding, guarantee=HiddenPatterns(2), method="hide-patterns"), tmp_path
+    )
     for name, value in product(columns, "01"):
         assert f">{name}={value}</text>" in private
 
@@ -185,7 +191,7 @@ def test_values_of_two_columns_are_told_apart_in_the_picture(tmp_path: Path) -> 
 def test_no_pattern_left_says_how_values_are_read(tmp_path: Path, every_level: bool) -> None:
     release = drinks([["ale"], ["ham"]], [["tea"], ["ham"]])
     promise = HiddenPatterns(2, every_level=every_level)
-    release = PairRelease(release.pair, release.recoding, promise, "hide-patterns")
+    release = PairRelease(release.pair, release.recoding, guarantee=promise, method="hide-patterns")
     public, private = pages(release, tmp_path)
     said = private.partition('id="after"')[2].partition("</p>")[0]
     assert "no pattern is left" in said

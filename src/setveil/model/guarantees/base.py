@@ -29,6 +29,9 @@ class Promise:
     secrets: ClassVar[str | None] = None
     """The field that names the labels to be kept secret, and what such a label is called."""
 
+    takes_rules: ClassVar[bool] = False
+    """Whether it reckons with rules that an attacker knows."""
+
     @property
     def signed(self) -> bool:
         """Tell whether an attacker may also know what is not in a record."""
@@ -58,6 +61,11 @@ class Promise:
     def secret_labels(self) -> frozenset[str]:
         """Return the labels that nobody may be linked to; they are never generalized."""
         return frozenset() if self.secrets is None else frozenset(getattr(self, self.secrets))
+
+    @property
+    def share(self) -> Fraction:
+        """Return in which share of the records that fit a secret may be, at most."""
+        return Fraction(1)
 
     @property
     def monotone(self) -> bool:

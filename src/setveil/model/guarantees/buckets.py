@@ -33,6 +33,7 @@ class MatchingDiversity(Promise):
 
     l: int  # noqa: E741 - the papers' name
     model = "matching"
+    takes_rules = True
     kind, strength = "buckets", "l"
 
     def __post_init__(self) -> None:

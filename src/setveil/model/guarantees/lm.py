@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ...errors import UsageError
 from ..numbers import whole_number
@@ -35,6 +36,11 @@ class LmDiversity(Promise):
     def crowd(self) -> int:
         """Return 1: a record may be the only one that fits what is known."""
         return 1
+
+    @property
+    def share(self) -> Fraction:
+        """Return 1/`l`, the largest share that a sensitive item may have."""
+        return Fraction(1, self.l)
 
     def __str__(self) -> str:
         return f"{self.l}^{self.m}-diversity of {len(self.sensitive)} sensitive items"
