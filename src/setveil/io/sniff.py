@@ -52,7 +52,7 @@ class Head:
         """The delimiter that was given or occurs in most lines outside quotes, or None."""
         if self.given is not None:
             return self.given
-        lines = [_outside_quotes(line) for line in self.text.split("\n")]
+        lines = ["".join(line.split('"')[::2]) for line in self.text.split("\n")]  # outside quotes
         scores = [
             (sum(mark in line for line in lines), sum(line.count(mark) for line in lines), -place, mark)
             for place, mark in enumerate(DELIMITERS)
@@ -77,23 +77,17 @@ class Head:
 
 def head_of(data: bytes, source: Source, delimiter: str | None = None) -> Head:
     """Return up to `HEAD_LINES` whole lines; what is cut off is left out."""
-    return Head(_opening(data), source.suffix, delimiter)
-
-
-def guess_table_delimiter(data: bytes) -> str:
-    """Return the delimiter that occurs most in the header of a table."""
-    header = _outside_quotes(_opening(data).split("\n", 1)[0])
-    count, _, mark = max((header.count(mark), -place, mark) for place, mark in enumerate(DELIMITERS))
-    return mark if count else ","
-
-
-def _opening(data: bytes) -> str:
     piece = data[:HEAD_BYTES]
     if len(data) > HEAD_BYTES:
         piece = piece[: piece.rfind(b"\n") + 1] or piece
     lines = piece.decode("utf-8", "ignore").split("\n")
-    return "\n".join(lines[:HEAD_LINES])
+    return Head("\n".join(lines[:HEAD_LINES]), source.suffix, delimiter)
 
 
-def _outside_quotes(line: str) -> str:
-    return "".join(line.split('"')[::2]) if '"' in line else line
+def guess_table_delimiter(data: bytes) -> str:
+    """Return the delimiter that occurs most in the header of a table."""
+    header = data[:HEAD_BYTES].split(b"\n", 1)[0]
+    outside = b"".join(header.split(b'"')[::2])
+    scores = [(outside.count(mark.encode()), -place, mark) for place, mark in enumerate(DELIMITERS)]
+    count, _, mark = max(scores)
+    return mark if count else ","

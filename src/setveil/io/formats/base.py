@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ..source import MAX_BYTES, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Texts: TypeAlias = "list[str] | pa.Array"
 ROWS_PER_BLOCK = 65_536
 
 
@@ -86,16 +85,23 @@ class Format:
         return self.suffix == ".csv"
 
 
-def joined_rows(transactions: Transactions, fields: Sequence[str], separator: str) -> Iterator[Texts]:
-    """Yield the rows as texts, a block at a time, their fields joined by the separator."""
+def joined_lines(
+    transactions: Transactions,
+    fields: Sequence[str],
+    separator: str,
+    start: str = "",
+    end: str = "\n",
+) -> Iterator[bytes]:
+    """Yield a line a record, a block at a time: the fields of its items between `start` and `end`."""
     indptr = transactions.indptr
     blocks = [
-        indptr[start:][: ROWS_PER_BLOCK + 1] for start in range(0, len(indptr) - 1, ROWS_PER_BLOCK)
+        indptr[place:][: ROWS_PER_BLOCK + 1] for place in range(0, len(indptr) - 1, ROWS_PER_BLOCK)
     ]
     if len(indptr) + len(transactions.items) <= FEW:
         named = [fields[item] for item in transactions.items.tolist()]
         for bounds in blocks:
-            yield [separator.join(named[low:high]) for low, high in pairwise(bounds.tolist())]
+            rows = [separator.join(named[low:high]) for low, high in pairwise(bounds.tolist())]
+            yield (start + (end + start).join(rows) + end).encode()
         return
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -106,16 +112,14 @@ def joined_rows(transactions: Transactions, fields: Sequence[str], separator: st
         lists = pa.LargeListArray.from_arrays(
             arrow_integers(bounds - bounds[0]), values.take(arrow_integers(items))
         )
-        yield pc.binary_join(lists, arrow_text(separator))
+        yield arrow_lines(pc.binary_join(lists, arrow_text(separator)), start, end)
 
 
-def lines(texts: Texts, end: str = "\n") -> bytes:
-    """Return the texts as bytes, each ended by `end`."""
-    if isinstance(texts, list):
-        return (end.join(texts) + end).encode()
+def arrow_lines(texts: pa.Array, start: str = "", end: str = "\n") -> bytes:
+    """Return texts as bytes, each between `start` and `end`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     whole = pa.LargeListArray.from_arrays(arrow_integers(np.array([0, len(texts)])), texts)
-    joined = pc.binary_join(whole, arrow_text(end))
-    return bytes(joined[0].as_buffer()) + end.encode()
+    joined = pc.binary_join(whole, arrow_text(end + start))
+    return start.encode() + bytes(joined[0].as_buffer()) + end.encode()

@@ -19,7 +19,7 @@ from ..column_look import FEW_ROWS, NEARLY_ALL
 from ..csv_text import Fields, quoted
 from ..draft import Draft
 from ..sniff import DELIMITERS
-from .base import Format, Reading, joined_rows, lines
+from .base import Format, Reading, joined_lines
 
 LEAST_LINES = 20
 """Shorter files are too short to tell a table by."""
@@ -139,10 +139,9 @@ def _told_of_ids(fields: Fields) -> tuple[str, ...]:
 
 
 def blocks(transactions: Transactions, layout: Layout) -> Iterator[bytes]:
-    """Yield a line a record."""
+    """Return a line a record."""
     fields = [quoted(label, layout.delimiter) for label in transactions.vocabulary.labels]
-    for texts in joined_rows(transactions, fields, layout.delimiter):
-        yield lines(texts)
+    return joined_lines(transactions, fields, layout.delimiter)
 
 
 FORMAT = Format(

@@ -17,7 +17,7 @@ from ..arrays import number_pieces
 from ..draft import Draft
 from ..sniff import Head
 from ..text import MAX_PROBLEMS, lone_returns, shorten
-from .base import Format, Reading, joined_rows, lines
+from .base import Format, Reading, joined_lines
 
 BLANKS = b" \t\n\v\f\r"
 COMMENT_MARKS = ("#", "%", "@")
@@ -101,9 +101,8 @@ def _without_comments(data: bytes, comment: str) -> tuple[bytes, set[int]]:
 
 
 def blocks(transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
-    """Yield a line a record."""
-    for texts in joined_rows(transactions, transactions.vocabulary.labels, " "):
-        yield lines(texts)
+    """Return a line a record."""
+    return joined_lines(transactions, transactions.vocabulary.labels, " ")
 
 
 def cannot_hold(_transactions: Transactions, _layout: Layout, labels: Sequence[str]) -> str | None:

@@ -20,7 +20,7 @@ from ..columns import Columns, merge_rows, number_by_first_row, told_of_unused
 from ..draft import Draft
 from ..sniff import Head
 from ..text import MAX_PROBLEMS, lone_returns, shorten
-from .base import Format, Reading, joined_rows, lines
+from .base import Format, Reading, joined_lines
 
 LARGEST_EXACT = 2**53
 _PLAIN_ARRAYS = re.compile(rb'(?:\[(?:""(?:, ?"")*)?\]\n)*')
@@ -227,10 +227,9 @@ def _type_problems(rows: list[list[object]], kinds: set[type], name: str) -> Ite
 
 
 def blocks(transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
-    """Yield an array a record."""
+    """Return an array a record."""
     fields = [json.dumps(label, ensure_ascii=False) for label in transactions.vocabulary.labels]
-    for texts in joined_rows(transactions, fields, ","):
-        yield b"[" + lines(texts, "]\n[")[:-1]
+    return joined_lines(transactions, fields, ",", "[", "]\n")
 
 
 FORMAT = Format(

@@ -15,7 +15,7 @@ from ..columns import Columns, records_of_ids, told_of_unused
 from ..csv_text import quoted
 from ..draft import Draft
 from ..sniff import ID_NAMES, ITEM_NAMES, Head
-from .base import ROWS_PER_BLOCK, Format, Reading, lines
+from .base import ROWS_PER_BLOCK, Format, Reading, arrow_lines
 
 _COUNT = re.compile(r"0*[1-9][0-9]{0,8}\Z")
 
@@ -118,7 +118,7 @@ def blocks(transactions: Transactions, layout: Layout) -> Iterator[bytes]:
         records = arrow_integers(np.repeat(numbers, np.diff(bounds))).cast(pa.large_string())
         items = values.take(arrow_integers(transactions.items[bounds[0] : bounds[-1]]))
         if len(items):
-            yield lines(pc.binary_join_element_wise(records, items, arrow_text(mark)))
+            yield arrow_lines(pc.binary_join_element_wise(records, items, arrow_text(mark)))
 
 
 FORMAT = Format(
