@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -83,14 +84,13 @@ class Source:
         """Return transactions and hierarchy."""
         if self.name not in MADE and self.name not in FILES:
             raise ValueError(f"unknown data {self.name!r}")
-        from setveil.hierarchy.build import balanced
         from setveil.io.demo import POS_ITEMS, POS_RECORDS, groceries, pos_shape
 
         if self.name == "small":
             return groceries(self.records or 300)
         if self.name == "POS shape":
             data = pos_shape(self.records or POS_RECORDS, self.items or POS_ITEMS)
-            return data, balanced(data.vocabulary.labels, self.fan_out)
+            return data, trees().balanced(data.vocabulary.labels, self.fan_out)
         if self.name == "modulo":
             return _modulo(self.records or 10_000, self.items or 40, self.fan_out)
         return _from_files(self.name, self.records)
@@ -124,10 +124,8 @@ def by_level(text: str) -> Any:
     setveil reads a label that repeats on one path as padding of a short branch. Here ``c;c`` are two
     nodes, ``c@1`` below ``c@2``, so that a label used at two levels can mean less at the lower one.
     """
-    from setveil.hierarchy.build import from_paths
-
     rows = [line.split(";") for line in text.splitlines() if line]
-    return from_paths(
+    return trees().from_paths(
         [row[0], *(f"{label}@{column}" for column, label in enumerate(row[1:], 1))] for row in rows
     )
 
@@ -135,8 +133,15 @@ def by_level(text: str) -> Any:
 def _modulo(records: int, items: int, fan_out: int) -> tuple[Any, Any]:
     """Return the first records of BMS-WebView-2 with each id taken modulo `items`."""
     import setveil as sv
-    from setveil.hierarchy.build import balanced
 
     data, _ = _from_files("BMS-WebView-2", records)
     small = sv.Transactions.from_rows({str(int(label) % items) for label in row} for row in data.rows())
-    return small, balanced(small.vocabulary.labels, fan_out)
+    return small, trees().balanced(small.vocabulary.labels, fan_out)
+
+
+def trees() -> Any:
+    """Return the module that builds trees, in older checkouts (``--against``) too."""
+    try:
+        return import_module("setveil.hierarchy.build")
+    except ModuleNotFoundError:
+        return import_module("setveil.model.build")

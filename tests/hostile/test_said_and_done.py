@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -19,6 +20,7 @@ from setveil.io.folder.staging import signals_deferred
 from tests.hostile.test_file_system import refused
 from tests.integration.cli import BASKETS, PRODUCTS, Shell
 from tests.integration.conftest import shell as shell
+from tests.warm import Warm
 
 ANONYMIZE = (
     "anonymize",
@@ -56,6 +58,12 @@ def started(
 
 def command(place: Path, *words: str, redirect: str = "") -> subprocess.CompletedProcess[str]:
     return started(place, "", "-m", "setveil", *words, redirect=redirect)
+
+
+def published(place: Path, *words: str) -> None:
+    """Publish a release in this process, for what comes after it."""
+    with contextlib.chdir(place):
+        assert run([*ANONYMIZE, *words]) == 0
 
 
 def names(place: Path) -> list[str]:
@@ -134,7 +142,7 @@ def test_a_hierarchy_that_cannot_be_printed(place: Path, redirect: str) -> None:
 def test_an_audit_that_cannot_answer_does_not_say_no(
     place: Path, module: str, redirect: str, more: tuple[str, ...]
 ) -> None:
-    assert command(place, *ANONYMIZE).returncode == 0
+    published(place)
     verb = ("audit",) if module == "setveil" else ()
     done = started(place, "", "-m", module, *verb, "out", *more, redirect=redirect)
     assert done.returncode == 5, done.stderr
@@ -171,12 +179,12 @@ main(sys.argv[1:])
 @pytest.mark.parametrize("without", [False, True], ids=["exchange", "two-steps"])
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_between_the_renames_waits(
-    place: Path, rename: int, force: bool, without: bool, name: str, code: int
+    warm: Warm, place: Path, rename: int, force: bool, without: bool, name: str, code: int
 ) -> None:
     if force:
-        assert command(place, *ANONYMIZE, "-k", "3", "-m", "1").returncode == 0
+        published(place, "-k", "3", "-m", "1")
     script = SIGNALLED.format(rename=rename, without=without, name=name)
-    done = started(place, script, *ANONYMIZE, *(["--force"] if force else []))
+    done = warm.run(place, script, *ANONYMIZE, *(["--force"] if force else []))
     assert done.returncode == code, done.stderr
     assert done.stderr.endswith("The release is in place at out.\n")
     assert json.loads((place / "out/certificate.json").read_text())["guarantee"]["m"] == 2
@@ -184,9 +192,9 @@ def test_a_signal_between_the_renames_waits(
 
 
 @pytest.mark.parametrize("removal", [1, 2, 3, 4])
-def test_a_second_signal_does_not_keep_the_old_twin(place: Path, removal: int) -> None:
+def test_a_second_signal_does_not_keep_the_old_twin(warm: Warm, place: Path, removal: int) -> None:
     """Interrupted once at the renames and once while what was replaced is removed."""
-    assert command(place, *ANONYMIZE, "-k", "3", "-m", "1").returncode == 0
+    published(place, "-k", "3", "-m", "1")
     script = SIGNALLED.format(rename=2, without=False, name="SIGINT").replace(
         "from setveil.cli.main",
         "import shutil\n"
@@ -199,12 +207,12 @@ def test_a_second_signal_does_not_keep_the_old_twin(place: Path, removal: int) -
         "os.unlink = unlink\n"
         "from setveil.cli.main",
     )
-    done = started(place, script, *ANONYMIZE, "--force")
+    done = warm.run(place, script, *ANONYMIZE, "--force")
     assert done.returncode == 130, done.stderr
     assert is_complete(place / "out")
 
 
-def test_a_signal_before_the_commit_leaves_nothing(place: Path) -> None:
+def test_a_signal_before_the_commit_leaves_nothing(warm: Warm, place: Path) -> None:
     script = (
         "import os, signal, sys\n"
         "from setveil.io.folder import staging\n"
@@ -213,7 +221,7 @@ def test_a_signal_before_the_commit_leaves_nothing(place: Path) -> None:
         "from setveil.cli.main import main\nmain(sys.argv[1:])\n"
     )
     before = names(place)
-    done = started(place, script, *ANONYMIZE)
+    done = warm.run(place, script, *ANONYMIZE)
     assert done.returncode == 129
     assert done.stderr.endswith("terminated. Nothing was written.\n")
     assert names(place) == before

@@ -61,6 +61,17 @@ def test_the_public_folder_alone_tells_of_the_rules(shell: Shell, tmp_path: Path
     assert ran.json["risk"] == {**whole["risk"], "by_learning": None}
 
 
+def test_where_it_is_not_known_which_rules_are_missing_it_is_said(shell: Shell) -> None:
+    told = "not counted is what rules that are missing tell"
+    how = ("--l", "2", "--min-exp", "0.75", "--control", "none")
+    for more, said in (((), False), (("--fuzzy",), True)):
+        assert bucketed(shell, *how, *more, output="out").code == 0
+        assert (told in shell("risk", "out").out) is said
+        assert ("rules that are missing that somebody" in shell("risk", "out").out) is not said
+        shutil.rmtree("out")
+        shutil.rmtree("out.private")
+
+
 def test_rules_that_contradict_are_told(shell: Shell) -> None:
     Path("fact.csv").write_text("sex,disease\nM,Flu\nF,Flu\n")
     assert bucketed(shell, "--l", "2").code == 0

@@ -99,6 +99,9 @@ def test_buckets_are_made_as_the_paper_prints_it_where_asked(shell: Shell, tmp_p
     assert any("found no one other left" in notice for notice in account["notices"])
     assert "found no" not in (tmp_path / "out/report.html").read_text()
     assert "found no" not in (tmp_path / "out/certificate.json").read_text()
+    ran = shell(*asked[:-1], "--grouping", "printed", "-o", "out2")
+    assert ran.code == 4
+    assert "error[useless]" in ran.err and "What may help: --grouping compact, " in ran.err
     ran = shell(*asked, "--grouping", "printed", "--publish-useless", "-o", "out2")
     assert ran.code == 0, ran.err
     assert (ran.json["buckets"], ran.json["options"]) == (1, {"grouping": "printed"})

@@ -151,6 +151,15 @@ def test_two_tables_taken_for_baskets(shell: Shell, verb: str) -> None:
     assert shell(*as_baskets, "--header", "--force", "--publish-useless").code == 0
 
 
+def test_two_tables_of_one_column_taken_for_baskets(shell: Shell) -> None:
+    for name, values in (("one.csv", "abc"), ("two.csv", "abd")):
+        Path(name).write_text("diagnosis\n" + "\n".join(values * 10) + "\n")
+    words = ("anonymize", "one.csv", "--against", "two.csv", "--growth", "3", "-o", "out")
+    err = refused(shell(*words), shell, "looks-like-a-table")
+    assert "error[looks-like-a-table] one.csv:1: both data sets begin with the same line" in err
+    assert shell(*words, "--layout", "baskets", "--publish-useless").code == 0
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -159,7 +168,8 @@ def test_two_tables_taken_for_baskets(shell: Shell, verb: str) -> None:
         ("gin,rum\nale,bun,tea\nale,bun\n", "gin,rum\nale,bun\nale\n"),  # some are longer
         ("gin,rum\nale\nale,bun\nale\nbun\n", "gin,rum\nale\nbun\n"),  # most are shorter
         ("17,23\n4,5\n4,6\n", "17,23\n4,5\n5,6\n"),  # numbers are no names
-        ("gin\nale\nale\n", "gin\nale\nbun\n"),  # one item a line
+        ("gin\nale\nale\n", "gin\nale\nbun\n"),  # one item a line, and few lines
+        ("gin\n" + "ale\nbun\n" * 10, "gin\n" + "gin\nbun\n" * 10),  # many, but it is an item
     ],
 )
 def test_baskets_are_no_tables(shell: Shell, first: str, second: str) -> None:

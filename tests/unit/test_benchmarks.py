@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -155,6 +156,16 @@ def test_the_same_work_by_another_checkout(tmp_path: Path, capsys: pytest.Captur
     assert len(re.findall(r"^  \d: partition", said, re.MULTILINE)) == 2
     assert main(["partition", "--quick", "--against", str(tmp_path)]) == 1
     assert "is no checkout" in capsys.readouterr().out
+
+
+def test_a_checkout_may_build_its_trees_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    from setveil.hierarchy import build
+
+    monkeypatch.setitem(sys.modules, "setveil.hierarchy.build", None)
+    monkeypatch.setitem(sys.modules, "setveil.model.build", build)
+    data, hierarchy = Source("POS shape", 50, 20).load()
+    assert len(data) == 50
+    assert hierarchy.path(data.vocabulary.labels[0])
 
 
 def test_ratio_and_bars() -> None:

@@ -383,7 +383,7 @@ def mend(
         if missing:
             done.append(f"attached {len(missing):,} missing items below {short(target)}")
     mended = replace(
-        source, parent_of=parent_of, line_of=line_of, leaf_line_of=leaf_line_of, repeats=()
+        source, parent_of=parent_of, line_of=line_of, leaf_line_of=leaf_line_of, repeats=[]
     )
     return mended, done
 

@@ -1,12 +1,11 @@
 """What a hierarchy file says, before anyone knows whether it is a tree.
 
 A file may hold cycles, two parents for a label or several roots. `HierarchyFile` keeps what was read,
-with line numbers, so that `hierarchy.doctor` can list all faults at once. `EdgeCollector` gathers it.
+with line numbers, so that `hierarchy.doctor` can list all faults at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import Problem, ResourceLimit
@@ -33,46 +32,31 @@ class Repeat:
     line: int | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class HierarchyFile:
-    """The edges of a hierarchy with their lines.
+    """The edges of a hierarchy with their lines, gathered line by line.
 
     `parent_of` has the first parent given for each label (None at a root), `line_of` its line,
     `other_parents` the further ones. `leaf_line_of` is filled by formats that say which labels are
     meant as leaves. `faults` are broken rows and `unplaced` the labels in them.
     """
 
-    parent_of: Mapping[str, str | None]
-    line_of: Mapping[str, int | None] = field(default_factory=dict)
-    other_parents: tuple[OtherParent, ...] = ()
-    repeats: tuple[Repeat, ...] = ()
-    leaf_line_of: Mapping[str, int | None] = field(default_factory=dict)
-    faults: tuple[Problem, ...] = ()
-    unplaced: frozenset[str] = frozenset()
+    parent_of: dict[str, str | None] = field(default_factory=dict)
+    line_of: dict[str, int | None] = field(default_factory=dict)
+    other_parents: list[OtherParent] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
+    leaf_line_of: dict[str, int | None] = field(default_factory=dict)
+    faults: list[Problem] = field(default_factory=list)
+    unplaced: set[str] = field(default_factory=set)
     format: str = "parents"
     delimiter: str | None = None
     file: str | None = None
-    notices: tuple[str, ...] = ()
+    notices: list[str] = field(default_factory=list)
 
     @property
     def roots(self) -> list[str]:
         """The labels without a parent, in the order of the file."""
         return [label for label, above in self.parent_of.items() if above is None]
-
-
-class EdgeCollector:
-    """Gathers edges line by line; the first parent of a label counts, the others are remembered."""
-
-    def __init__(self, file: str | None) -> None:
-        self.file = file
-        self.parent_of: dict[str, str | None] = {}
-        self.line_of: dict[str, int | None] = {}
-        self.leaf_line_of: dict[str, int | None] = {}
-        self.other_parents: list[OtherParent] = []
-        self.repeats: list[Repeat] = []
-        self.faults: list[Problem] = []
-        self.unplaced: set[str] = set()
-        self.notices: list[str] = []
 
     def add(self, child: str, parent: str | None, line: int | None) -> bool:
         """Record an edge; return False where `child` had this very parent already."""
@@ -108,19 +92,3 @@ class EdgeCollector:
                 above_lines.setdefault(other.parent, other.line)
         for label, line in above_lines.items():
             self.add(label, None, line)
-
-    def finish(self, form: str, delimiter: str | None = None) -> HierarchyFile:
-        """Return what was gathered."""
-        return HierarchyFile(
-            self.parent_of,
-            self.line_of,
-            tuple(self.other_parents),
-            tuple(self.repeats),
-            self.leaf_line_of,
-            tuple(self.faults),
-            frozenset(self.unplaced),
-            form,
-            delimiter,
-            self.file,
-            tuple(self.notices),
-        )

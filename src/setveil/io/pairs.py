@@ -26,6 +26,7 @@ from .arrays import Flags
 from .column_look import Roles, look_at_columns
 from .columns import FRAME, Column, Columns, told_of_unused
 from .draft import Policy, check_choice, finish
+from .formats.baskets import LEAST_LINES
 from .source import MAX_BYTES
 from .spelling import FORMS, check_spelling_of_pair
 from .table import Entries, every_row_lacks, missing_cells, open_table, told_of_left_out
@@ -202,8 +203,11 @@ def _begin_with_names(first: Transactions, second: Transactions) -> bool:
         width = len(at_start)
         full = int(np.count_nonzero(data.length_by_record == width))
         longest = int(data.length_by_record.max())
+        # Few lines of one item each may well begin alike.
+        if width < 2 and len(data) < LEAST_LINES:
+            return False
         # A value that is twice in its row makes that row shorter, so most rows are asked for, not all.
-        if width < 2 or not once.all() or longest > width or 2 * full <= len(data):
+        if not once.all() or longest > width or 2 * full <= len(data):
             return False
         names.append({data.vocabulary.labels[item] for item in at_start.tolist()})
     return names[0] == names[1] and not any(name.isdecimal() for name in names[0])

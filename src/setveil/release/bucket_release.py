@@ -47,10 +47,11 @@ class BucketRelease(Header):
         telling = 0 if alone else self.records
         if not is_useless(telling, self.records):
             return None
+        way = "--grouping compact, " if self.options.get("grouping") == "printed" else ""
         return (
             f"all {self.records:,} records share one bucket: nothing is told but how often each value "
-            "occurs. What may help: fewer rules (a larger --min-exp), values grouped so that none is "
-            "most people's, or a smaller l."
+            f"occurs. What may help: {way}fewer rules (a larger --min-exp), values grouped so that "
+            "none is most people's, or a smaller l."
         )
 
     @cached_property

@@ -160,7 +160,7 @@ def test_the_delimiter_is_the_first_that_fits() -> None:
 def test_a_header_is_told_and_can_be_forced() -> None:
     text = "leaf;level 1;level 2\na;A;*\nb;A;*\n"
     source = parse_edges(text)
-    assert source.notices == ("line 1 was taken for column names",)
+    assert source.notices == ["line 1 was taken for column names"]
     assert "leaf" not in source.parent_of
     assert parse_edges("x;y;z\na;A;*\nb;A;*\n", has_header=True).roots == ["*"]
     assert set(parse_edges(text, has_header=False).roots) == {"level 2", "*"}

@@ -24,7 +24,7 @@ from typing import BinaryIO
 from ...arguments import checked
 from ...errors import UsageError
 from ...hierarchy.doctor import mend, to_hierarchy
-from ...hierarchy.edges import EdgeCollector, HierarchyFile
+from ...hierarchy.edges import HierarchyFile
 from ...hierarchy.tree import Hierarchy
 from ..files import write_text_file
 from ..source import read_source
@@ -95,13 +95,8 @@ def read_edges(
         )
     source = read_source(path)
     data, _ = plain_text(source, encoding=encoding)
-    return parse_edges(
-        data.decode("utf-8"),
-        name=source.name,
-        format=format,
-        delimiter=delimiter,
-        has_header=has_header,
-    )
+    text, name = data.decode("utf-8"), source.name
+    return parse_edges(text, name=name, format=format, delimiter=delimiter, has_header=has_header)
 
 
 def parse_edges(
@@ -118,17 +113,19 @@ def parse_edges(
             format = "json"
         elif looks_like_amnesia(text):
             format = "amnesia"
-    collector = EdgeCollector(name)
+    source = HierarchyFile(file=name)
+    if format in ("json", "amnesia"):
+        if delimiter is not None or has_header is not None:
+            raise UsageError(f"a delimiter or header does not fit the format {format}.")
+        source.format = format
     with _without_garbage_collection():
-        if format in ("json", "amnesia"):
-            if delimiter is not None or has_header is not None:
-                raise UsageError(f"a delimiter or header does not fit the format {format}.")
-            if format == "json":
-                read_json(text, collector)
-            else:
-                read_amnesia(text, collector)
-            return collector.finish(format)
-        return read_table(text, collector, format, delimiter, has_header)
+        if format == "json":
+            read_json(text, source)
+        elif format == "amnesia":
+            read_amnesia(text, source)
+        else:
+            read_table(text, source, format, delimiter, has_header)
+    return source
 
 
 @contextmanager
@@ -172,14 +169,12 @@ def write_hierarchy(
     """
     if format not in FORMATS:
         raise UsageError(f"unknown hierarchy format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
-    if format == "paths":
-        lines = path_lines(hierarchy, delimiter or ";")
-    elif format == "parents":
-        lines = parent_lines(hierarchy, delimiter or ",")
-    elif format == "json":
-        lines = json_lines(hierarchy)
-    else:
-        lines = amnesia_lines(hierarchy, name)
+    lines = {
+        "paths": lambda: path_lines(hierarchy, delimiter or ";"),
+        "parents": lambda: parent_lines(hierarchy, delimiter or ","),
+        "json": lambda: json_lines(hierarchy),
+        "amnesia": lambda: amnesia_lines(hierarchy, name),
+    }[format]()
     if isinstance(file, (str, PathLike)):
         mode = 0o600 if hierarchy.private else 0o644
         write_text_file(file, "".join(lines), mode=mode, force=force)

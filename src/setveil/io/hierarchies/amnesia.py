@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from ...errors import HierarchyError
-from ...hierarchy.edges import EdgeCollector
+from ...hierarchy.edges import HierarchyFile
 from ...hierarchy.tree import Hierarchy
 
 _HEAD_WORDS = ("distinct", "range", "name", "type", "height")
@@ -28,7 +28,7 @@ def looks_like_amnesia(text: str) -> bool:
     )
 
 
-def read_amnesia(text: str, collector: EdgeCollector) -> None:
+def read_amnesia(text: str, source: HierarchyFile) -> None:
     """Record the edges of the text."""
     in_head = True
     for number, raw in enumerate(text.split("\n"), start=1):
@@ -40,20 +40,20 @@ def read_amnesia(text: str, collector: EdgeCollector) -> None:
         if in_head and "has" not in tokens[1:2]:
             if tokens[0].lower() not in _HEAD_WORDS:
                 what = f"unknown word {tokens[0][:40]!r} in the head."
-                collector.fault("bad-head", what, "Known: name, type, height.", number)
+                source.fault("bad-head", what, "Known: name, type, height.", number)
             continue
         in_head = False
         if tokens.count("has") != 1 or tokens.index("has") != 1 or len(tokens) < 3:
             what = "this line is not of the form 'parent has child child'."
             remedy = "Labels with blanks do not fit Amnesia's form; use leaf-path CSV for them."
-            collector.fault("bad-has-line", what, remedy, number)
-            collector.unplaced.update(tokens)
+            source.fault("bad-has-line", what, remedy, number)
+            source.unplaced.update(tokens)
             continue
         parent = tokens[0]
         for child in tokens[2:]:
-            if not collector.add(child, parent, number):
-                collector.repeat(child, collector.line_of[child], number)
-    collector.declare_roots()
+            if not source.add(child, parent, number):
+                source.repeat(child, source.line_of[child], number)
+    source.declare_roots()
 
 
 def amnesia_lines(hierarchy: Hierarchy, name: str) -> Iterator[str]:

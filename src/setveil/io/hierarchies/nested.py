@@ -18,7 +18,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NoReturn
 
 from ...errors import HierarchyError, ResourceLimit
-from ...hierarchy.edges import MAX_NODES, EdgeCollector
+from ...hierarchy.edges import MAX_NODES, HierarchyFile
 from ...hierarchy.tree import Hierarchy
 
 MAX_DEPTH = 50_000
@@ -52,11 +52,11 @@ def looks_like_json(text: str, name: str | None) -> bool:
     return re.match(r'\s*(\{\s*["}]|\[\s*[{"\]])', text) is not None
 
 
-def read_json(text: str, collector: EdgeCollector) -> None:
+def read_json(text: str, source: HierarchyFile) -> None:
     """Record the edges of the text."""
-    reader = _Reader(text, collector.file)
+    reader = _Reader(text, source.file)
     top = reader.parse()
-    _collect(top, reader, collector)
+    _collect(top, reader, source)
 
 
 class _Reader:
@@ -182,7 +182,7 @@ class _Reader:
         return value
 
 
-def _collect(top: _Text | _Box | None, reader: _Reader, collector: EdgeCollector) -> None:
+def _collect(top: _Text | _Box | None, reader: _Reader, source: HierarchyFile) -> None:
     """Walk the parsed value and record edges, in the order of the text."""
     stack: list[tuple[_Text | _Box | None, str | None]] = [(top, None)]
     while stack:
@@ -190,7 +190,7 @@ def _collect(top: _Text | _Box | None, reader: _Reader, collector: EdgeCollector
         if value is None:
             continue
         if isinstance(value, _Text):
-            _add(value, parent, reader, collector)
+            _add(value, parent, reader, source)
             continue
         if value.keys is None:
             stack += [(entry, parent) for entry in reversed(value.values)]
@@ -199,7 +199,7 @@ def _collect(top: _Text | _Box | None, reader: _Reader, collector: EdgeCollector
         node = _labelled(value, reader)
         if node is not None:
             label, children = node
-            _add(label, parent, reader, collector)
+            _add(label, parent, reader, source)
             stack.append((children, label.value))
             continue
         pairs = list(zip(value.keys, value.values, strict=True))
@@ -208,16 +208,16 @@ def _collect(top: _Text | _Box | None, reader: _Reader, collector: EdgeCollector
                 what = f"the value of {key.value[:40]!r} is a string."
                 remedy = 'Give a list or an object of its children, or {"label": .., "children": ..}.'
                 reader.refuse("bad-node", what, remedy, below.place)
-            _add(key, parent, reader, collector)
+            _add(key, parent, reader, source)
         stack += [(below, key.value) for key, below in reversed(pairs)]
 
 
-def _add(label: _Text, parent: str | None, reader: _Reader, collector: EdgeCollector) -> None:
+def _add(label: _Text, parent: str | None, reader: _Reader, source: HierarchyFile) -> None:
     line = reader.line(label.place)
     if not label.value:
-        collector.fault("empty-label", "a label is empty.", "Give it a name.", line)
-    elif not collector.add(label.value, parent, line):
-        collector.repeat(label.value, collector.line_of[label.value], line)
+        source.fault("empty-label", "a label is empty.", "Give it a name.", line)
+    elif not source.add(label.value, parent, line):
+        source.repeat(label.value, source.line_of[label.value], line)
 
 
 def _refuse_equal_keys(keys: list[_Text], reader: _Reader) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ...errors import DataError, HierarchyError, Problem, ResourceLimit
-from ...hierarchy.edges import EdgeCollector, HierarchyFile
+from ...hierarchy.edges import HierarchyFile
 from ...hierarchy.tree import Hierarchy
 from ..csv_text import quoted
 
@@ -26,65 +26,62 @@ _HEADER_WORD = re.compile(
 
 def read_table(
     text: str,
-    collector: EdgeCollector,
+    source: HierarchyFile,
     form: str | None,
     delimiter: str | None,
     has_header: bool | None,
-) -> HierarchyFile:
-    """Return what either form of CSV says; two columns are the same tree in both, but for padding."""
+) -> None:
+    """Record what either form of CSV says; two columns are the same tree in both, but for padding."""
     guess = delimiter or _sniffed_delimiter(text)
-    opening = list(islice(_csv_rows(text, guess, collector.file), 100))
+    opening = list(islice(_csv_rows(text, guess, source.file), 100))
     skip = 0
-    if has_header is None and opening and _is_header(opening[0][1], text, guess, collector.file):
-        collector.notices.append(f"line {opening[0][0]} was taken for column names")
+    if has_header is None and opening and _is_header(opening[0][1], text, guess, source.file):
+        source.notices.append(f"line {opening[0][0]} was taken for column names")
         skip = 1
     elif has_header:
         skip = 1
+    source.format, source.delimiter = form or "paths", guess
     opening = opening[skip:]
     if not opening:
-        return collector.finish(form or "paths", guess)
+        return
     width = Counter(len(cells) for _, cells in opening).most_common(1)[0][0]
     if width == 1 and len(opening) > 1:
         mixed = any(len(cells) > 1 for _, cells in opening)
-        raise HierarchyError(
-            f"found 1 column{' in most rows' * mixed} with the delimiter {guess!r}.",
-            "Give the right --delimiter; a line must be leaf;...;root or child,parent."
-            + " Are data and hierarchy swapped?" * mixed,
-            code="one-column",
-            file=collector.file,
-            line=opening[0][0],
-        )
-    form = form or ("parents" if width == 2 else "paths")
-    rows = islice(_csv_rows(text, guess, collector.file), skip, None)
-    if form == "parents":
-        n_rows = _read_parents(rows, collector)
+        what = f"found 1 column{' in most rows' * mixed} with the delimiter {guess!r}."
+        remedy = "Give the right --delimiter; a line must be leaf;...;root or child,parent."
+        remedy += " Are data and hierarchy swapped?" * mixed
+        place = opening[0][0]
+        raise HierarchyError(what, remedy, code="one-column", file=source.file, line=place)
+    source.format = form or ("parents" if width == 2 else "paths")
+    rows = islice(_csv_rows(text, guess, source.file), skip, None)
+    if source.format == "parents":
+        n_rows = _read_parents(rows, source)
     else:
-        n_rows = _read_paths(rows, width, collector)
-    _refuse_ragged(collector, n_rows)
-    return collector.finish(form, guess)
+        n_rows = _read_paths(rows, width, source)
+    _refuse_ragged(source, n_rows)
 
 
-def _refuse_ragged(collector: EdgeCollector, n_rows: int) -> None:
+def _refuse_ragged(source: HierarchyFile, n_rows: int) -> None:
     """Raise where many rows are ragged: then the file is something else, perhaps the data.
 
     Nothing is said about what such rows hold, for they may be private records.
     """
-    ragged = [fault for fault in collector.faults if fault.code == "ragged-row"]
+    ragged = [fault for fault in source.faults if fault.code == "ragged-row"]
     if len(ragged) <= MOST_RAGGED or len(ragged) * 4 < n_rows:
         return
     what = f"{len(ragged):,} of {n_rows:,} rows are ragged: it does not look like a hierarchy."
     remedy = "Are data and hierarchy swapped?"
-    swapped = Problem("not-a-hierarchy", what, remedy, collector.file)
+    swapped = Problem("not-a-hierarchy", what, remedy, source.file)
     raise HierarchyError([*ragged[:SHOWN_RAGGED], swapped])
 
 
-def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, collector: EdgeCollector) -> int:
+def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, source: HierarchyFile) -> int:
     """Record the steps of each leaf's path and return how many rows there are.
 
     Upper parts that were seen are not walked again.
     """
     seen_above: set[tuple[str, ...]] = set()
-    leaf_line_of = collector.leaf_line_of
+    leaf_line_of = source.leaf_line_of
     n_rows = 0
     for line, cells in rows:
         n_rows += 1
@@ -92,52 +89,52 @@ def _read_paths(rows: Iterator[tuple[int, list[str]]], width: int, collector: Ed
             levels = "1 level" if len(cells) == 1 else f"{len(cells)} levels"
             what = f"this row has {levels}, the others have {width}."
             remedy = "Give every row the same number of levels; repeat a label to pad."
-            collector.fault("ragged-row", what, remedy, line)
-            collector.unplaced.update(cells)
+            source.fault("ragged-row", what, remedy, line)
+            source.unplaced.update(cells)
             continue
         if "" in cells:
             what = f"level {cells.index('') + 1} of this row is empty."
-            collector.fault("empty-label", what, "Repeat the label to its left to pad.", line)
-            collector.unplaced.update(cells)
+            source.fault("empty-label", what, "Repeat the label to its left to pad.", line)
+            source.unplaced.update(cells)
             continue
         leaf, above = cells[0], tuple(cells[1:])
         place = 0
         while place < len(above) and above[place] == leaf:
             place += 1
-        new = collector.add(leaf, above[place] if place < len(above) else None, line)
+        new = source.add(leaf, above[place] if place < len(above) else None, line)
         if leaf not in leaf_line_of:
             leaf_line_of[leaf] = line
         elif not new and above in seen_above:
-            collector.repeat(leaf, leaf_line_of[leaf], line)
+            source.repeat(leaf, leaf_line_of[leaf], line)
         if above not in seen_above:
             seen_above.add(above)
-            _add_path(above[place:], line, collector)
+            _add_path(above[place:], line, source)
     return n_rows
 
 
-def _add_path(path: tuple[str, ...], line: int, collector: EdgeCollector) -> None:
+def _add_path(path: tuple[str, ...], line: int, source: HierarchyFile) -> None:
     steps = [step for place, step in enumerate(path) if place == 0 or step != path[place - 1]]
     for place, step in enumerate(steps):
-        collector.add(step, steps[place + 1] if place + 1 < len(steps) else None, line)
+        source.add(step, steps[place + 1] if place + 1 < len(steps) else None, line)
 
 
-def _read_parents(rows: Iterator[tuple[int, list[str]]], collector: EdgeCollector) -> int:
+def _read_parents(rows: Iterator[tuple[int, list[str]]], source: HierarchyFile) -> int:
     n_rows = 0
     for line, cells in rows:
         n_rows += 1
         if len(cells) != 2:
             what = f"this row has {len(cells)} cells; a child and its parent are expected."
-            collector.fault("ragged-row", what, "Quote a label that holds the delimiter.", line)
-            collector.unplaced.update(cells)
+            source.fault("ragged-row", what, "Quote a label that holds the delimiter.", line)
+            source.unplaced.update(cells)
             continue
         child, parent = cells
         if not child:
             what = "the child of this row is empty."
-            collector.fault("empty-label", what, "Fill it in or remove the row.", line)
+            source.fault("empty-label", what, "Fill it in or remove the row.", line)
             continue
-        if not collector.add(child, parent or None, line):
-            collector.repeat(child, collector.line_of[child], line)
-    collector.declare_roots()
+        if not source.add(child, parent or None, line):
+            source.repeat(child, source.line_of[child], line)
+    source.declare_roots()
     return n_rows
 
 
