@@ -1,25 +1,28 @@
 """Publishing: write a release, audit the written bytes, and rename it into place.
 
 This joins what must not know each other: `io.folder` writes files to a hidden folder, `audit` reads
-them there as they lie on the disk, and only what it confirms is renamed into place.
+them there as they lie on the disk, and only what it confirms is renamed into place. There is one way
+for all releases; what differs from kind to kind is an `Edition`, one file a kind in `editions/`.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from .arguments import checked
-from .editions import Confirmed, StrPath, Wish, edition_of, seconds_of
-from .errors import DataError, Infeasible, InternalError
+from .errors import DataError, HierarchyError, Infeasible, InternalError
+from .io.folder.ownership import AUDIT, CERTIFICATE, HIERARCHY, REPORT
 from .model.guarantees import Promise
 from .model.layout import Layout
 from .progress import Watch, where_time_went
+from .release.header import Header
 from .release.release import Release
 
 if TYPE_CHECKING:
@@ -31,6 +34,140 @@ if TYPE_CHECKING:
     from .release.pair_release import PairRelease
     from .report.figure import Figure
     from .report.frontier import Sweep
+
+StrPath = str | os.PathLike[str]
+Writer = Callable[[BinaryIO], object]
+STAGES = ("method", "writing", "auditing", "reporting")
+"""Where the time of a run goes; the public page is made before the audit, which reads it too."""
+Published = TypeVar("Published", bound=Header)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How the data shall be written: in which `format`, None for the one they came in, and where."""
+
+    format: str | None
+    csv_safe: bool
+    path: Path
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """What the audit has said yes to: the certificate and the hash of its file; all notices so far."""
+
+    certificate: dict[str, Any]
+    certificate_sha256: str
+    verdict: Any
+    notices: tuple[str, ...]
+
+
+class Edition(Generic[Published]):
+    """A release on its way into a folder.
+
+    `check` comes first and reads nothing of the records; `prepare` settles `layout` and `notices` and
+    refuses what no file can hold. The other methods are called in the order in which they stand here.
+    Published records are a handle: it is asked for its labels and counts, and to write itself.
+    """
+
+    originals: str
+    """The private file that leads from what is published back to the originals."""
+    layout: Layout
+    notices: tuple[str, ...] = ()
+    scores: Any = None
+    """What the release cost, where that is measured on publishing; None elsewhere."""
+
+    def __init__(self, release: Published, wish: Wish) -> None:
+        self.release, self.wish = release, wish
+
+    def check(self) -> None:
+        """Raise what is wrong whatever is in the release."""
+
+    def prepare(self) -> None:
+        """Choose the layout, and refuse labels that it cannot hold."""
+        raise NotImplementedError
+
+    def data_files(self) -> Mapping[str, Writer]:
+        """Return what writes each data file."""
+        raise NotImplementedError
+
+    @cached_property
+    def paths(self) -> Sequence[tuple[str, ...]]:
+        """The hierarchy that is published, as paths of one width."""
+        raise NotImplementedError
+
+    def more_files(self) -> Mapping[str, bytes]:
+        """Return other public files: what readers need beside data and hierarchy."""
+        return {}
+
+    def certificate(
+        self, file_hashes: Mapping[str, str], source_date_epoch: str | None
+    ) -> dict[str, Any]:
+        """Return the certificate, which does not name the report yet."""
+        from .release.documents import certificate
+
+        return certificate(
+            self.release,
+            self.own_part(file_hashes),
+            hierarchy_sha256=file_hashes[HIERARCHY],
+            source_date_epoch=source_date_epoch,
+        )
+
+    def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
+        """Return what the certificate tells of this kind alone: the data, and what is said of them."""
+        raise NotImplementedError
+
+    def public_page(self, told: Mapping[str, Any]) -> bytes:
+        """Return the page made of the certificate and the published records alone."""
+        raise NotImplementedError
+
+    def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
+        """Return the files of the private twin, but for its page."""
+        from .io.folder.staging import json_document
+        from .release.documents import private_account, private_originals
+
+        account = private_account(
+            self.release,
+            certificate_sha256=confirmed.certificate_sha256,
+            verdict=confirmed.verdict.as_dict(),
+            notices=confirmed.notices,
+            time=time,
+        )
+        return {
+            AUDIT: json_document(account),
+            self.originals: json_document(private_originals(self.release)),
+        }
+
+    def measure(self, watch: Watch) -> None:
+        """Measure what the page or the caller wants to know, into `scores`."""
+
+    def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
+        """Return the page for the holder of the data alone."""
+        raise NotImplementedError
+
+
+def edition_of(release: Header, wish: Wish) -> Edition[Any]:
+    """Return the edition of a release; a run of one kind need not load the others."""
+    module = importlib.import_module(f".editions.{release.guarantee.kind}", __package__)
+    edition: Edition[Any] = module.EDITION(release, wish)
+    return edition
+
+
+def seconds_of(release: Header, watch: Watch) -> dict[str, float]:
+    """Return the seconds of each stage until now, in the order of `STAGES`."""
+    seconds = {"method": release.seconds, **watch.stages.seconds}
+    return {stage: seconds[stage] for stage in STAGES if stage in seconds}
+
+
+def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:
+    """Refuse categories that no file can hold; those of a hierarchy made in Python may be such."""
+    from .model.vocabulary import label_fault
+
+    for label in sorted({label for path in paths for label in path}):
+        fault = label_fault(label)
+        if fault is not None:
+            raise HierarchyError(
+                f"a label of the hierarchy, {label[:40]!a}, is {fault[1]}", fault[2], code=fault[0]
+            )
 
 
 @dataclass(frozen=True)
@@ -98,7 +235,6 @@ def publish(
         Progress listener, cancel switch and clock.
     """
     from .audit import audit_folder
-    from .io.folder.ownership import CERTIFICATE, HIERARCHY, REPORT
     from .io.folder.staging import Staging, check_destination, hierarchy_document, json_document
     from .release.documents import with_report
 
@@ -112,7 +248,7 @@ def publish(
     with Staging(path, force=force) as staging:
         watch.begin("writing")
         hashes = {name: staging.write(name, write) for name, write in edition.data_files().items()}
-        others = {HIERARCHY: hierarchy_document(edition.paths()), **edition.more_files()}
+        others = {HIERARCHY: hierarchy_document(edition.paths), **edition.more_files()}
         for name, content in others.items():
             hashes[name] = staging.write(name, partial(_put, content))
         told = edition.certificate(hashes, os.environ.get("SOURCE_DATE_EPOCH"))
@@ -181,11 +317,10 @@ def report(
     from .audit import Verdict, audit_folder
     from .editions.sets import risk_before
     from .io.files import check_new_file, write_text_file
-    from .io.folder.ownership import REPORT
     from .io.folder.published import read_certificate
     from .io.folder.staging import replace_private
     from .model.guarantees import KmAnonymity
-    from .reopen import read_set_release
+    from .reopen.sets import read_set_release
     from .report.private_page import Extras, private_report
     from .report.risk_part import curve_of_records
     from .risk.curve import BUDGET
@@ -254,7 +389,7 @@ def check_environment() -> None:
         certificate_date(epoch)
 
 
-def refuse_useless(release: Release | BucketRelease | PairRelease, *, allowed: bool) -> None:
+def refuse_useless(release: Header, *, allowed: bool) -> None:
     """Raise `Infeasible` where most records of a release say nothing, unless that is allowed."""
     useless = None if allowed else release.useless
     if useless is not None:

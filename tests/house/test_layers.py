@@ -21,9 +21,6 @@ TOP = frozenset(
         "publish",
         "registry",
         "reopen",
-        "reopen_pair",
-        "reopen_table",
-        "twin_account",
         "sweep",
         "table_job",
     }

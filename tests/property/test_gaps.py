@@ -28,7 +28,7 @@ from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
 from setveil.release.buckets import Bucketing
 from setveil.release.possible import classify
-from setveil.reopen_table import read_public_buckets
+from setveil.reopen.buckets import read_public_buckets
 from setveil.risk.buckets import TableRisk, attack_by_rules, possible_despite_gaps
 from setveil.table_job import anonymize_table
 from tests.oracle.buckets import Person, every_way, values_in_worlds

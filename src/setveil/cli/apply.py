@@ -128,7 +128,7 @@ def _joined(
 ) -> tuple[Release, Extension]:
     """Open the release and join the new records to it."""
     from ..extend import apply as join
-    from ..reopen import read_set_release
+    from ..reopen.sets import read_set_release
 
     original = None if given["original"] is None else read_data(given["original"], given)
     opened = read_set_release(release, original, watch=watch)

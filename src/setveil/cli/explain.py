@@ -66,7 +66,7 @@ def explain(
     with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
         from ..explain import PERSONAL, explain_all
         from ..progress import Watch
-        from ..reopen import read_set_release
+        from ..reopen.sets import read_set_release
 
         with screen.progress() as listener:
             watch = Watch(listener=listener)

@@ -150,7 +150,7 @@ def measure(
     with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
         from ..api import measure as measure_release
         from ..progress import Watch
-        from ..reopen import read_set_release
+        from ..reopen.sets import read_set_release
 
         with screen.progress() as listener:
             watch = Watch(listener=listener)

@@ -65,7 +65,7 @@ def measure_pair(target: str, given: Mapping[str, Any], flags: Sequence[Flag], t
     from ..audit import audit_folder
     from ..editions.pairs import scores_of
     from ..progress import Watch
-    from ..reopen_pair import read_pair_release
+    from ..reopen.pairs import read_pair_release
 
     with screen.progress() as listener:
         watch = Watch(listener=listener)

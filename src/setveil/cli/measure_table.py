@@ -85,7 +85,7 @@ def measure_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     }
     from ..measure.bucket_scores import measure_buckets
     from ..progress import Watch
-    from ..reopen_table import read_bucket_release
+    from ..reopen.buckets import read_bucket_release
 
     with screen.progress() as listener:
         watch = Watch(listener=listener)

@@ -44,7 +44,7 @@ def risk_of_table(target: str, given: Mapping[str, Any], flags: Sequence[Flag]) 
     refuse_unfit(given, flags, _FITTING)
     from ..io.folder.leftovers import private_twin
     from ..progress import Watch
-    from ..reopen_table import read_bucket_release, read_public_buckets
+    from ..reopen.buckets import read_bucket_release, read_public_buckets
     from ..risk.buckets import TableRisk, attack_by_rules
     from ..risk.definetti import attack_by_learning
 

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, ResourceLimit, UsageError
+from ..io.folder.ownership import BUCKETS, RULES
 from ..model.layout import Layout
 from ..progress import Watch
+from ..publish import Confirmed, Edition, Writer, refuse_labels, seconds_of
 from ..release.bucket_release import BucketRelease
-from . import Confirmed, Wish, Writer, refuse_labels, seconds_of
+from ..release.buckets import bucket_name, count_name
 
 if TYPE_CHECKING:
     from ..audit.buckets import BucketFinding
 
+DELIMITER = ","
 FORMATS = ("buckets", "joined")
 """Two tables joined by the bucket, or one in which each bucket's values are sorted."""
 
 
-class BucketsEdition:
-    """A table in buckets on its way into a folder; see `setveil.editions.Edition`."""
+class BucketsEdition(Edition[BucketRelease]):
+    """A table in buckets on its way into a folder."""
 
-    layout: Layout
-    notices: tuple[str, ...] = ()
-    scores = None
-
-    def __init__(self, release: BucketRelease, wish: Wish) -> None:
-        self.release, self.wish = release, wish
+    originals = BUCKETS
 
     def check(self) -> None:
         """Refuse formats of other kinds, and buckets that somebody else could make again."""
@@ -44,7 +41,7 @@ class BucketsEdition:
         """Choose the layout, and refuse labels that it cannot hold."""
         data = self.release.data
         self.layout = Layout("joined" if self.wish.format == "joined" else "buckets")
-        refuse_labels([*self._paths, (*self._names, data.sensitive), data.values])
+        refuse_labels([*self.paths, (*self._names, data.sensitive), data.values])
         if self.wish.csv_safe:
             _refuse_formulas(self.release)
 
@@ -74,18 +71,19 @@ class BucketsEdition:
         }
 
     @cached_property
-    def _paths(self) -> list[tuple[str, ...]]:
-        from ..release.bucket_documents import published_paths
-
-        return published_paths(self.release)
-
     def paths(self) -> Sequence[tuple[str, ...]]:
-        """Return every value of every column with what is above it."""
-        return self._paths
+        """The path of each value of each column up to its root, as ``column=value``, sorted."""
+        from ..release.documents import padded_paths
+
+        paths = [
+            tuple(f"{attribute.name}={label}" for label in attribute.hierarchy.path(leaf))
+            for attribute in self.release.data.quasi
+            for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
+        ]
+        return padded_paths(sorted(paths))
 
     def more_files(self) -> Mapping[str, bytes]:
         """Return the rules that the promise reckons with."""
-        from ..io.folder.ownership import RULES
         from ..io.rules import rule_lines
 
         if not self.release.guarantee.takes_rules:
@@ -94,45 +92,59 @@ class BucketsEdition:
         lines = "".join(rule_lines(self.release.rules, attributes=self._names, sensitive=sensitive))
         return {RULES: lines.encode()}
 
-    def certificate(
-        self, file_hashes: Mapping[str, str], source_date_epoch: str | None
-    ) -> dict[str, Any]:
-        """Return the certificate, which does not name the report yet."""
-        from ..release.bucket_documents import certificate
-
-        return certificate(
-            self.release,
-            file_hashes=file_hashes,
-            joined=self._joined,
-            source_date_epoch=source_date_epoch,
+    def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
+        """Return the tables and rules, and what is said of the promise."""
+        from ..release.bucket_documents import (
+            evidence,
+            not_promised,
+            of_those_left_out,
+            promised,
+            terms,
         )
+
+        release, data = self.release, self.release.data
+        first = next(iter(self.data_files()))
+        complete = any(release.complete.told())
+        sensitive: dict[str, object] = {"column": data.sensitive}
+        if not self._joined:
+            sensitive |= {
+                "file": "sensitive.csv",
+                "sha256": file_hashes["sensitive.csv"],
+                "count": count_name(data),
+            }
+        told: dict[str, object] = {
+            "promised": promised(release.guarantee, complete=complete),
+            "not_promised": [
+                *not_promised(release.guarantee, complete=complete),
+                *of_those_left_out(release),
+            ],
+            "data": {
+                "file": first,
+                "sha256": file_hashes[first],
+                "format": self.layout.format,
+                "records": release.records,
+                "delimiter": DELIMITER,
+                "columns": self._names,
+                "bucket": bucket_name(data),
+                "sensitive": sensitive,
+            },
+            "recoding": "buckets",
+            "terms": terms(release.guarantee, left_out=release.left_out is not None),
+            "evidence": evidence(release.guarantee),
+        }
+        if RULES in file_hashes:
+            told["rules"] = {
+                "file": RULES,
+                "sha256": file_hashes[RULES],
+                "complete": release.complete.told(),
+            }
+        return told
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:
         """Return the page made of the certificate and the published tables alone."""
         from ..report.bucket_pages import public_bucket_report
 
         return public_bucket_report(told, self.release.tables, self.release.rules)
-
-    def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
-        """Return the account of the run, and whose value is whose."""
-        from ..io.folder.ownership import AUDIT, BUCKETS
-        from ..io.folder.staging import json_document
-        from ..release.documents import private_account, private_originals
-
-        account = private_account(
-            self.release,
-            certificate_sha256=confirmed.certificate_sha256,
-            verdict=confirmed.verdict.as_dict(),
-            notices=confirmed.notices,
-            time=time,
-        )
-        return {
-            AUDIT: json_document(account),
-            BUCKETS: json_document(private_originals(self.release)),
-        }
-
-    def measure(self, watch: Watch) -> None:
-        """Nothing is measured but what the page tells."""
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
         """Return the page for the holder of the data alone."""
@@ -211,3 +223,6 @@ def _refuse_formulas(release: BucketRelease) -> None:
             "Leave --csv-safe out, or change such values.",
             code="format-cannot-hold",
         )
+
+
+EDITION = BucketsEdition

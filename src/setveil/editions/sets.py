@@ -1,4 +1,4 @@
-"""The edition of a release of sets."""
+"""The edition of records as sets, and what that of two data sets has in common with it."""
 
 from __future__ import annotations
 
@@ -6,80 +6,140 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import DataError, UsageError
+from ..io.folder.ownership import HIERARCHY, RECODING
 from ..io.formats import FORMATS
-from ..model.layout import Layout
+from ..model.layout import Layout, LayoutColumn
+from ..model.transactions import Transactions
 from ..progress import Watch
+from ..publish import Confirmed, Edition, StrPath, Writer, refuse_labels, seconds_of
 from ..release.release import Release
-from . import Confirmed, StrPath, Wish, Writer, refuse_labels, seconds_of, told_of_formulas
 
 if TYPE_CHECKING:
+    from ..release.pair_release import PairRelease
     from ..risk.curve import RiskCurve
 
+Parts = TypeVar("Parts", Release, "PairRelease")
 
-class SetsEdition:
-    """A release of sets on its way into a folder; see `setveil.editions.Edition`."""
 
-    layout: Layout
-    notices: tuple[str, ...] = ()
-    scores = None
+class PartsEdition(Edition[Parts]):
+    """Published sets in one part or two over one hierarchy, on their way into a folder."""
 
-    def __init__(self, release: Release, wish: Wish) -> None:
-        self.release, self.wish = release, wish
+    originals = RECODING
 
-    def check(self) -> None:
-        """Nothing is known before the records are looked at."""
-
-    def prepare(self) -> None:
-        """Choose the layout, and refuse labels that it cannot hold."""
-        wish = self.wish
-        self.layout, self.notices = publishing_layout(
-            self.release, wish.format, csv_safe=wish.csv_safe, path=wish.path
-        )
-        refuse_labels(self._paths)
-        if wish.csv_safe:
-            self.notices += told_of_formulas(self._paths)
+    def file_names(self) -> Sequence[str]:
+        """Return the name of the data file of each part."""
+        raise NotImplementedError
 
     def data_files(self) -> Mapping[str, Writer]:
-        """Return what writes the data file."""
-        from ..io.formats import data_file_name, write_data
+        """Return what writes each data file."""
+        from ..io.formats import write_data
 
-        write = partial(write_data, self.release.published, self.layout)
-        return {data_file_name(self.layout): write}
+        return {
+            name: partial(write_data, side, self.layout)
+            for name, side in zip(self.file_names(), self.release.sides, strict=True)
+        }
 
     @cached_property
-    def _paths(self) -> list[tuple[str, ...]]:
+    def paths(self) -> Sequence[tuple[str, ...]]:
+        """The published labels with what is above them."""
         from ..release.documents import published_paths
 
         return published_paths(self.release.hierarchy, self.release.labels)
 
-    def paths(self) -> Sequence[tuple[str, ...]]:
-        """Return the published labels with what is above them."""
-        return self._paths
+    def tell_of_formulas(self) -> None:
+        """Tell that hierarchy.csv holds labels that a spreadsheet would run; the audit needs them."""
+        from ..io.spelling import is_formula
 
-    def more_files(self) -> Mapping[str, bytes]:
-        """Return no other files."""
-        return {}
+        if self.wish.csv_safe and any(is_formula(label) for path in self.paths for label in path):
+            self.notices += (
+                "hierarchy.csv holds labels that a spreadsheet would run as formulas: read it as text.",
+            )
 
-    def certificate(
-        self, file_hashes: Mapping[str, str], source_date_epoch: str | None
-    ) -> dict[str, Any]:
-        """Return the certificate, which does not name the report yet."""
-        from ..io.folder.ownership import HIERARCHY
-        from ..release.documents import certificate
+    def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
+        """Return the account of the run, the recoding, and the whole hierarchy."""
+        from ..io.folder.staging import hierarchy_document
+        from ..release.documents import private_paths
 
-        (data_file,) = self.data_files()
-        return certificate(
-            self.release,
-            self.layout,
-            data_file=data_file,
-            data_sha256=file_hashes[data_file],
-            hierarchy_sha256=file_hashes[HIERARCHY],
-            mode="exact",
-            source_date_epoch=source_date_epoch,
+        whole = hierarchy_document(private_paths(self.release.hierarchy))
+        return {**super().private_documents(confirmed, time), HIERARCHY: whole}
+
+
+class SetsEdition(PartsEdition[Release]):
+    """A release of sets on its way into a folder."""
+
+    def prepare(self) -> None:
+        """Choose the layout, and refuse labels that it cannot hold."""
+        own, wish = self.release.layout or Layout("jsonl"), self.wish
+        check_format(wish.format, own)
+        only_table = (
+            None
+            if self.release.published.unprotected is None
+            else "Choose another separator, or leave out the columns that are published as they are: "
+            "only a table can hold them."
         )
+        self.layout, self.notices = choose_layout(
+            self.release.sides,
+            own,
+            wish.format,
+            csv_safe=wish.csv_safe,
+            path=wish.path,
+            stay_remedy=only_table,
+        )
+        refuse_labels(self.paths)
+        self.tell_of_formulas()
+
+    def file_names(self) -> Sequence[str]:
+        """Return the name of the data file."""
+        from ..io.formats import data_file_name
+
+        return (data_file_name(self.layout),)
+
+    def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
+        """Return the data file, what is said of the promise, and how many items are left out."""
+        from ..release.documents import banded, not_promised, promised, public_guarantee
+        from ..release.evidence import evidence, terms
+
+        release, layout, guarantee = self.release, self.layout, self.release.guarantee
+        (file,), crowd = self.file_names(), guarantee.crowd
+        data: dict[str, object] = {
+            "file": file,
+            "format": layout.format,
+            "sha256": file_hashes[file],
+            "records": f"<{crowd}" if release.records < crowd > 1 else release.records,
+        }
+        if FORMATS[layout.format].is_csv:
+            data["delimiter"] = layout.delimiter
+        if layout.format == "table":
+            data["columns"] = [_described(column) for column in layout.columns]
+        public = public_guarantee(release)
+        told: dict[str, object] = {
+            "guarantee": public,
+            "promised": promised(guarantee),
+            "not_promised": not_promised(guarantee, layout.unprotected),
+            "data": data,
+            "recoding": "global" if release.recoding.is_global else "local",
+            "terms": terms(
+                guarantee,
+                method=release.method,
+                local=not release.recoding.is_global,
+                values_left_out=bool(release.suppressed_items),
+                records_left_out=bool(release.suppressed_items and release.dropped),
+            ),
+            "evidence": evidence(
+                guarantee, unprotected=layout.unprotected, private=bool(public.get("private"))
+            ),
+        }
+        if release.hierarchy.domain == "hierarchy":
+            told["domain"] = "hierarchy"
+        if release.suppressed_items:
+            told["suppressed"] = {
+                "items": banded(release.suppressed_items, guarantee),
+                "records": banded(len(release.dropped), guarantee),
+            }
+        return told
 
     @cached_property
     def _risk_after(self) -> RiskCurve | None:
@@ -91,29 +151,7 @@ class SetsEdition:
         """Return the page made of the certificate and the published records alone."""
         from ..report.public_page import public_report
 
-        return public_report(told, self.release.published, self._paths, self._risk_after)
-
-    def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
-        """Return the account of the run, the recoding, and the whole hierarchy."""
-        from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING
-        from ..io.folder.staging import hierarchy_document, json_document
-        from ..release.documents import private_account, private_originals, private_paths
-
-        account = private_account(
-            self.release,
-            certificate_sha256=confirmed.certificate_sha256,
-            verdict=confirmed.verdict.as_dict(),
-            notices=confirmed.notices,
-            time=time,
-        )
-        return {
-            AUDIT: json_document(account),
-            RECODING: json_document(private_originals(self.release)),
-            HIERARCHY: hierarchy_document(private_paths(self.release.hierarchy)),
-        }
-
-    def measure(self, watch: Watch) -> None:
-        """Nothing is measured but what the page tells."""
+        return public_report(told, self.release.published, self.paths, self._risk_after)
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
         """Return the page for the holder of the data alone."""
@@ -129,6 +167,13 @@ class SetsEdition:
             notices=confirmed.notices,
             extras=extras,
         )
+
+
+def _described(column: LayoutColumn) -> dict[str, str]:
+    if column.separator is not None:
+        return {"name": column.name, "kind": "set", "separator": column.separator}
+    kind = "unprotected" if column.role == "unprotected" else "kept"
+    return {"name": column.name, "kind": kind}
 
 
 def risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | None:
@@ -163,49 +208,58 @@ def check_format(format: str | None, own: Layout | None = None) -> None:
         )
 
 
-def publishing_layout(
-    release: Release,
-    format: str | None = None,
+def choose_layout(
+    sides: Sequence[Transactions],
+    own: Layout,
+    format: str | None,
     *,
-    csv_safe: bool = False,
+    csv_safe: bool,
     path: StrPath | None = None,
+    stay_remedy: str | None = None,
 ) -> tuple[Layout, tuple[str, ...]]:
     """Return the layout a release is written in, and notices where it is not the one it came in.
 
-    A table that its format cannot hold becomes JSON lines of labels ``column=value``. An error names
-    the data file that was to come into the folder `path`.
+    What its format cannot hold becomes JSON lines, a table with labels ``column=value``.
+
+    Parameters
+    ----------
+    sides
+        The published records of each part.
+    own
+        How the data came.
+    format, csv_safe
+        What was asked for.
+    path
+        The folder into which the data file was to come, for errors.
+    stay_remedy
+        What to do where only this format can hold the data; None where others can.
     """
     from ..io.csv_text import check_delimiter
     from ..io.folder.disk import shown
     from ..io.formats import cannot_hold, data_file_name, formulas_in
 
-    own = release.layout or Layout("jsonl")
-    check_format(format, own)
-    table = own.format == "table"
     layout = own if format in (None, own.format) else Layout(format or own.format)
     if FORMATS[layout.format].is_csv:
         check_delimiter(layout.delimiter)
     fallback = Layout("jsonl", gzip=layout.gzip)
-    file = None if path is None else shown(Path(path) / data_file_name(layout))
-    reason = cannot_hold(release.published, layout)
+    reason = next(filter(None, (cannot_hold(side, layout) for side in sides)), None)
     what = f"the format {layout.format} cannot hold the release"
     if reason is None and csv_safe:
-        reason = formulas_in(release.published, layout)
+        reason = next(filter(None, (formulas_in(side, layout) for side in sides)), None)
         what = f"the format {layout.format} is not safe to open"
     if reason is None:
         return layout, ()
     what += f": {reason.rstrip('.')}."
-    if release.published.unprotected is not None:
+    held = all(cannot_hold(side, fallback) is None for side in sides)
+    if stay_remedy is not None or format is not None or not held:
         raise DataError(
             what,
-            "Choose another separator, or leave out the columns that are published as they are: only a "
-            "table can hold them.",
+            stay_remedy or "Choose another format, such as jsonl.",
             code="format-cannot-hold",
-            file=file,
+            file=None if path is None else shown(Path(path) / data_file_name(layout)),
         )
-    if format is not None or cannot_hold(release.published, fallback) is not None:
-        raise DataError(
-            what, "Choose another format, such as jsonl.", code="format-cannot-hold", file=file
-        )
-    labelled = ", with labels column=value" if table else ""
+    labelled = ", with labels column=value" if own.format == "table" else ""
     return fallback, (f"published as JSON lines{labelled}: {what}",)
+
+
+EDITION = SetsEdition

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model.fit import labels_in
 from ..model.transactions import Rows, Transactions, bind, canonical_order
-from ..release.apply import BeforeAfter, published_rows
+from ..release.apply import BeforeAfter
 from ..release.release import Release
 from .counted import mean_unit_cost
 
@@ -34,7 +34,4 @@ def rows_of_original(release: Release, original: Transactions) -> Rows | None:
     lost = {name: mean_unit_cost(name, pair) for name in release.losses}
     if len(rows.leaves) != release.occurrences or lost != dict(release.losses):
         return None
-    again = published_rows(release.recoding, rows)
-    if release.dropped:
-        again = again.take(np.flatnonzero(again.length_by_record))
-    return rows if list(again.rows()) == list(release.published.rows()) else None
+    return rows if release.is_made_of(rows) else None

@@ -6,21 +6,11 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from .._version import __version__
 from ..model.guarantees import BucketGuarantee, LDiversity
 from ..model.layout import NO_VALUE
 from .bucket_release import BucketRelease
-from .buckets import bucket_name, count_name
-from .documents import (
-    CERTIFICATE_VERSION,
-    certificate_date,
-    padded_paths,
-)
 from .evidence import STANDARD
 
-DELIMITER = ","
 SEVERAL = (
     "Several releases of the same or overlapping people can be linked: two buckets may have one value "
     "in common."
@@ -91,7 +81,7 @@ def not_promised(guarantee: BucketGuarantee, *, complete: bool = False) -> list[
     ]
 
 
-def _of_those_left_out(release: BucketRelease) -> list[str]:
+def of_those_left_out(release: BucketRelease) -> list[str]:
     """Return the same words whether nobody or many were left out: a number would tell of them."""
     if release.left_out is None:
         return []
@@ -157,81 +147,3 @@ def evidence(guarantee: BucketGuarantee) -> dict[str, dict[str, list[str]]]:
             ],
         },
     }
-
-
-def certificate(
-    release: BucketRelease,
-    *,
-    file_hashes: Mapping[str, str],
-    joined: bool,
-    source_date_epoch: str | None = None,
-) -> dict[str, object]:
-    """Return the public certificate; it lacks the report, which is made from it.
-
-    Parameters
-    ----------
-    release
-        What is published.
-    file_hashes
-        The SHA-256 of each file, by its name.
-    joined
-        Whether both parts stand in one table.
-    source_date_epoch
-        The date to tell, if any.
-    """
-    data, quasi = release.data, "data.csv" if joined else "quasi.csv"
-    complete = any(release.complete.told())
-    sensitive: dict[str, object] = {"column": data.sensitive}
-    if not joined:
-        sensitive |= {
-            "file": "sensitive.csv",
-            "sha256": file_hashes["sensitive.csv"],
-            "count": count_name(data),
-        }
-    document: dict[str, object] = {
-        "certificate": CERTIFICATE_VERSION,
-        "tool": {"name": "setveil", "version": __version__},
-        "guarantee": release.guarantee.as_dict(),
-        "promised": promised(release.guarantee, complete=complete),
-        "not_promised": [
-            *not_promised(release.guarantee, complete=complete),
-            *_of_those_left_out(release),
-        ],
-        "data": {
-            "file": quasi,
-            "sha256": file_hashes[quasi],
-            "format": "joined" if joined else "buckets",
-            "records": release.records,
-            "delimiter": DELIMITER,
-            "columns": [attribute.name for attribute in data.quasi],
-            "bucket": bucket_name(data),
-            "sensitive": sensitive,
-        },
-        "hierarchy": {"file": "hierarchy.csv", "sha256": file_hashes["hierarchy.csv"]},
-        "method": release.method,
-        "recoding": "buckets",
-        "loss": {},
-        "terms": terms(release.guarantee, left_out=release.left_out is not None),
-        "evidence": evidence(release.guarantee),
-        "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
-        "verify": "setveil audit <folder>",
-    }
-    if "rules.csv" in file_hashes:
-        document["rules"] = {
-            "file": "rules.csv",
-            "sha256": file_hashes["rules.csv"],
-            "complete": release.complete.told(),
-        }
-    if source_date_epoch is not None:
-        document["date"] = certificate_date(source_date_epoch)
-    return document
-
-
-def published_paths(release: BucketRelease) -> list[tuple[str, ...]]:
-    """Return the path of each value of each column up to its root, as ``column=value``, sorted."""
-    paths = [
-        tuple(f"{attribute.name}={label}" for label in attribute.hierarchy.path(leaf))
-        for attribute in release.data.quasi
-        for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
-    ]
-    return padded_paths(sorted(paths))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from .._version import __version__
 from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
-from ..io.formats import FORMATS
 from ..model.guarantees import (
     Coherence,
     Guarantee,
@@ -24,13 +23,11 @@ from ..model.guarantees import (
     LmDiversity,
     least_support,
 )
-from ..model.layout import Layout, LayoutColumn
-from .evidence import evidence, terms
+from .header import Header
 from .release import Release
 
 if TYPE_CHECKING:
-    from .bucket_release import BucketRelease
-    from .pair_release import PairRelease
+    pass
 
 CERTIFICATE_VERSION = 2
 
@@ -151,64 +148,38 @@ def not_promised(guarantee: Guarantee, unprotected: Sequence[str] = ()) -> list[
 
 
 def certificate(
-    release: Release,
-    layout: Layout,
+    release: Header,
+    own_part: Mapping[str, object],
     *,
-    data_file: str,
-    data_sha256: str,
     hierarchy_sha256: str,
-    mode: str,
     source_date_epoch: str | None = None,
 ) -> dict[str, object]:
     """Return the public certificate of a release whose audit has to say yes before it is published.
 
     It lacks the report, which is made from it and named in it by `with_report`.
+
+    Parameters
+    ----------
+    release
+        What is published.
+    own_part
+        What is told of a release of its kind: the data, and what is said of the promise.
+    hierarchy_sha256
+        The hash of ``hierarchy.csv``.
+    source_date_epoch
+        The date to tell, if any.
     """
-    least = 0 if isinstance(release.guarantee, LmDiversity) else release.guarantee.k
-    data: dict[str, object] = {
-        "file": data_file,
-        "format": layout.format,
-        "sha256": data_sha256,
-        "records": release.records if release.records >= least else f"<{least}",
-    }
-    if FORMATS[layout.format].is_csv:
-        data["delimiter"] = layout.delimiter
-    if layout.format == "table":
-        data["columns"] = [_described(column) for column in layout.columns]
-    guarantee = public_guarantee(release)
     document: dict[str, object] = {
         "certificate": CERTIFICATE_VERSION,
         "tool": {"name": "setveil", "version": __version__},
-        "guarantee": guarantee,
-        "promised": promised(release.guarantee),
-        "not_promised": not_promised(release.guarantee, layout.unprotected),
-        "data": data,
+        "guarantee": release.guarantee.as_dict(),
         "hierarchy": {"file": "hierarchy.csv", "sha256": hierarchy_sha256},
         "method": release.method,
-        "recoding": "global" if release.recoding.is_global else "local",
         "loss": {name: float(round(loss, 2)) for name, loss in release.losses.items()},
-        "terms": terms(
-            release.guarantee,
-            method=release.method,
-            local=not release.recoding.is_global,
-            values_left_out=bool(release.suppressed_items),
-            records_left_out=bool(release.suppressed_items and release.dropped),
-        ),
-        "evidence": evidence(
-            release.guarantee,
-            unprotected=layout.unprotected,
-            private=bool(guarantee.get("private")),
-        ),
-        "verdict": {"verifier": "setveil.audit", "mode": mode, "holds": True},
+        "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
         "verify": "setveil audit <folder>",
+        **own_part,
     }
-    if release.hierarchy.domain == "hierarchy":
-        document["domain"] = "hierarchy"
-    if release.suppressed_items:
-        document["suppressed"] = {
-            "items": banded(release.suppressed_items, release.guarantee),
-            "records": banded(len(release.dropped), release.guarantee),
-        }
     if source_date_epoch is not None:
         document["date"] = certificate_date(source_date_epoch)
     return document
@@ -217,15 +188,6 @@ def certificate(
 def with_report(document: Mapping[str, object], *, file: str, sha256: str) -> dict[str, object]:
     """Return a certificate that names the report made from it."""
     return {**document, "report": {"file": file, "sha256": sha256}}
-
-
-def _described(column: LayoutColumn) -> dict[str, str]:
-    if column.separator is not None:
-        return {"name": column.name, "kind": "set", "separator": column.separator}
-    return {
-        "name": column.name,
-        "kind": "unprotected" if column.role == "unprotected" else "kept",
-    }
 
 
 def banded(count: int, guarantee: Guarantee) -> int | str:
@@ -240,11 +202,9 @@ def banded(count: int, guarantee: Guarantee) -> int | str:
 
 def public_guarantee(release: Release) -> dict[str, object]:
     """Return the guarantee as certificates hold it: of sensitive labels those it shows."""
-    plain = release.guarantee.as_dict()
-    if isinstance(release.guarantee, LmDiversity):
-        plain["sensitive"] = sorted(release.guarantee.sensitive & set(release.labels))
-    if isinstance(release.guarantee, Coherence):
-        plain["private"] = sorted(release.guarantee.private & set(release.labels))
+    plain, secrets = release.guarantee.as_dict(), release.guarantee.secrets
+    if secrets is not None:
+        plain[secrets] = sorted(release.guarantee.secret_labels & set(release.labels))
     return plain
 
 
@@ -284,7 +244,7 @@ def private_paths(tree: Hierarchy) -> list[tuple[str, ...]]:
 
 
 def private_account(
-    release: Release | PairRelease | BucketRelease,
+    release: Header,
     *,
     certificate_sha256: str,
     verdict: Mapping[str, object],
@@ -309,6 +269,6 @@ def private_account(
     }
 
 
-def private_originals(release: Release | PairRelease | BucketRelease) -> dict[str, object]:
+def private_originals(release: Header) -> dict[str, object]:
     """Return what leads from the published records back to the originals, or hides whose they are."""
     return {"personal_data": PERSONAL, **release.hidden()}

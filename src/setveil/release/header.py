@@ -98,14 +98,16 @@ class Seal:
 class Header:
     """What is promised, how that was reached, and what the holder should know; ``print`` it.
 
-    `options` are those of the method, `figures` what it counted on its way. `seal` shows later which
-    data the release was made from.
+    `options` are those of the method, `figures` what it counted on its way, `objective` what it kept
+    small, with a bound. `seal` shows later which data the release was made from.
     """
 
     guarantee: AnyGuarantee
     method: str
     options: Mapping[str, object] = field(default_factory=dict)
     figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    losses: Mapping[str, Fraction] = field(default_factory=dict)
+    objective: ObjectiveValue | None = None
     seconds: float = 0.0
     notices: tuple[str, ...] = ()
     seal: Seal | None = None
@@ -121,6 +123,10 @@ class Header:
 
     def account(self) -> dict[str, object]:
         """Return what the private twin tells of this shape alone, as plain values."""
+        raise NotImplementedError
+
+    def hidden(self) -> dict[str, object]:
+        """Return what leads from what is published back to the originals, as plain values."""
         raise NotImplementedError
 
     def sealed(self) -> dict[str, object] | None:

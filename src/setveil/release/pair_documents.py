@@ -6,16 +6,10 @@ the method's name alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from .._version import __version__
-from ..io.formats import FORMATS
 from ..model.guarantees import HiddenPatterns
-from ..model.layout import Layout
-from .documents import CERTIFICATE_VERSION, certificate_date
 from .evidence import STANDARD
-from .pair_release import PairRelease
 
 
 def told_support(support: Fraction | int) -> str:
@@ -132,61 +126,3 @@ def evidence(guarantee: HiddenPatterns) -> dict[str, dict[str, list[str]]]:
             ],
         },
     }
-
-
-def certificate(
-    release: PairRelease,
-    layout: Layout,
-    *,
-    data_files: Sequence[str],
-    file_hashes: Mapping[str, str],
-    source_date_epoch: str | None = None,
-) -> dict[str, object]:
-    """Return the public certificate; it lacks the report, which is made from it.
-
-    Parameters
-    ----------
-    release
-        What is published.
-    layout
-        How the two data files lie.
-    data_files
-        Their names.
-    file_hashes
-        The SHA-256 of each file, by its name.
-    source_date_epoch
-        The date to tell, if any.
-    """
-    pair = release.pair
-    data: dict[str, object] = {
-        "format": layout.format,
-        "parts": [
-            {"file": name, "sha256": file_hashes[name], "records": records}
-            for name, records in zip(data_files, release.records, strict=True)
-        ],
-    }
-    if FORMATS[layout.format].is_csv:
-        data["delimiter"] = layout.delimiter
-    if pair.is_table:
-        data["columns"] = list(pair.columns)
-    if pair.classes is not None:
-        data["classes"] = {"column": pair.classes[0], "values": list(pair.classes[1])}
-    document: dict[str, object] = {
-        "certificate": CERTIFICATE_VERSION,
-        "tool": {"name": "setveil", "version": __version__},
-        "guarantee": release.guarantee.as_dict(),
-        "promised": promised(release.guarantee),
-        "not_promised": not_promised(release.guarantee, classes=pair.classes is not None),
-        "data": data,
-        "hierarchy": {"file": "hierarchy.csv", "sha256": file_hashes["hierarchy.csv"]},
-        "method": release.method,
-        "recoding": "pair",
-        "loss": {},
-        "terms": terms(release.guarantee),
-        "evidence": evidence(release.guarantee),
-        "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
-        "verify": "setveil audit <folder>",
-    }
-    if source_date_epoch is not None:
-        document["date"] = certificate_date(source_date_epoch)
-    return document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from ..model.costs import WEIGHTED, cost_title
 from ..model.guarantees import Guarantee
 from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions
+from .apply import published_rows
 from .header import Header, ObjectiveValue, is_useless, telling_records
 from .recoding import Recoding
 from .sealing import digest_of_rows
@@ -40,11 +40,9 @@ class Release(Header):
     published: Transactions
     recoding: Recoding
     hierarchy: Hierarchy
-    losses: Mapping[str, Fraction]
     items: int
     occurrences: int
     unchanged: int
-    objective: ObjectiveValue | None = None
     layout: Layout | None = None
     complete: bool = True
     suppressed_items: int = 0
@@ -190,6 +188,17 @@ class Release(Header):
     def __repr__(self) -> str:
         records = _counted(self.records, "record")
         return f"Release({self.guarantee}, {self.method}, {records}, {self._lost()})"
+
+    def is_made_of(self, rows: Rows) -> bool:
+        """Tell whether the recoding leads from these records to what is published."""
+        again = published_rows(self.recoding, rows)
+        if self.dropped:
+            again = again.take(np.flatnonzero(again.length_by_record))
+        return (
+            again.vocabulary.labels == self.published.vocabulary.labels
+            and np.array_equal(again.indptr, self.published.indptr)
+            and np.array_equal(again.items, self.published.items)
+        )
 
     def account(self) -> dict[str, object]:
         """Return exact figures of the run as plain values."""

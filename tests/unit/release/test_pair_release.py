@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from setveil.model.guarantees import HiddenPatterns, KmAnonymity, LDiversity
 from setveil.model.layout import Layout
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import canonical_order
+from setveil.publish import Wish, edition_of
 from setveil.release import bucket_documents, documents
 from setveil.release.documents import private_originals, published_paths
 from setveil.release.pair_documents import (
-    certificate,
     evidence,
     not_promised,
     promised,
@@ -83,9 +84,9 @@ def test_tables_are_ordered_by_cells_and_sets_by_labels() -> None:
 def test_certificate_tells_files_columns_and_classes_but_no_names() -> None:
     release = random_release("table", 1)
     hashes = dict.fromkeys(("data-1.csv", "data-2.csv", "hierarchy.csv"), "0" * 64)
-    told = certificate(
-        release, Layout("table"), data_files=("data-1.csv", "data-2.csv"), file_hashes=hashes
-    )
+    edition = edition_of(release, Wish(None, csv_safe=False, path=Path("out")))
+    edition.layout = Layout("table")
+    told = edition.certificate(hashes, None)
     assert told["data"] == {
         "format": "table",
         "delimiter": ",",

@@ -1,9 +1,7 @@
-"""A release of two data sets read back from its folder and its private twin.
+"""A release of two data sets read back.
 
 The public part is read by the reader of the audit, which refuses whatever is not as it must be. The
-private twin adds the original values of each row and the whole hierarchy; what both say is compared, so
-that a damaged, mixed or forged folder is refused and not measured. The seal confirms the original
-records.
+private twin adds the original values of each row and the whole hierarchy. The seal confirms them.
 """
 
 from __future__ import annotations
@@ -15,24 +13,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .editions import StrPath
-from .errors import DataError, HierarchyError, UsageError
-from .hierarchy.tree import Hierarchy
-from .io.folder.ownership import AUDIT, HIERARCHY, RECODING
-from .io.folder.twin import PrivateTwin, read_twin
-from .model.guarantees import pair_guarantee_from_dict
-from .model.layout import Layout
-from .model.pattern_pair import PatternPair
-from .model.transactions import Rows
-from .progress import Watch
-from .release.pair_release import PairRelease
-from .release.recoding import PairRecoding
-from .release.sealing import seal_of_pair
-from .twin_account import notices_of, scalars_of, seal_of, seconds_of
+from ..errors import DataError
+from ..hierarchy.tree import Hierarchy
+from ..io.folder.ownership import AUDIT, RECODING
+from ..io.folder.twin import PrivateTwin, read_twin
+from ..model.layout import Layout
+from ..model.pattern_pair import PatternPair
+from ..model.transactions import Rows
+from ..progress import Watch
+from ..release.pair_release import PairRelease
+from ..release.recoding import PairRecoding
+from ..release.sealing import seal_of_pair
+from .account import Account, StrPath, read_tree
 
 if TYPE_CHECKING:
-    from .audit import Published
-    from .audit.pair_reader import ReadPair
+    from ..audit import Published
+    from ..audit.pair_reader import ReadPair
 
 _WORD = re.compile(r"(0|[1-9][0-9]{0,9})(?:>(0|[1-9][0-9]{0,9}))?")
 
@@ -40,22 +36,10 @@ _WORD = re.compile(r"(0|[1-9][0-9]{0,9})(?:>(0|[1-9][0-9]{0,9}))?")
 def read_pair_release(path: StrPath, *, watch: Watch | None = None) -> PairRelease:
     """Return the two data sets in a folder, with all that their private twin knows.
 
-    Parameters
-    ----------
-    path
-        The public folder; ``<path>.private`` must lie beside it.
-    watch
-        Progress listener and cancel switch.
-
-    Raises
-    ------
-    FileSystemError
-        If a folder or a file is not there or cannot be read.
-    DataError
-        If what is there is damaged, or the two folders do not belong together.
+    Parameters and errors are those of `setveil.read_release`.
     """
-    from .audit import read_release
-    from .audit.pair_reader import ReadPair
+    from ..audit import read_release
+    from ..audit.pair_reader import ReadPair
 
     watch = watch or Watch()
     watch.tick("reading the release", None)
@@ -73,70 +57,34 @@ def read_pair_release(path: StrPath, *, watch: Watch | None = None) -> PairRelea
 
 def with_originals(read: ReadPair, twin: PrivateTwin) -> PairRelease:
     """Return the release that folder and twin describe, after comparing what they say."""
-    _compare(read, twin)
-    tree = _tree(twin)
-    data = read.certificate["data"]
+    account, data = Account(twin, read.certificate), read.certificate["data"]
+    header = account.header("pairs")
+    account.compare(records=[part["records"] for part in data["parts"]])
+    tree = read_tree(twin, twin.paths)
     told = twin.recoding.get("rows")
     if twin.recoding.get("recoding") != "pair" or not isinstance(told, list) or len(told) != 2:
         raise twin.refusal(RECODING, "does not hold the rows of two data sets")
     words = _Words(twin, tree)
-    sides = [
+    (first, one), (second, other) = (
         _side(twin, published, texts, words) for published, texts in zip(read.sides, told, strict=True)
-    ]
+    )
     classes = data.get("classes")
     pair = PatternPair(
         tree,
-        (sides[0][0], sides[1][0]),
+        (first, second),
         tuple(data.get("columns", ())),
         _names(twin),
         None if classes is None else (classes["column"], tuple(classes["values"])),
         Layout(data["format"], delimiter=data.get("delimiter", ",")),
         (),
     )
-    seal = seal_of(twin)
+    seal = header["seal"]
     if seal is not None:
         again = seal_of_pair(pair, bytes.fromhex(seal.key))
         if not hmac.compare_digest(again.digest, seal.digest):
             raise twin.refusal(RECODING, "does not hold the records that the seal in audit.json is of")
-    return PairRelease(
-        pair=pair,
-        recoding=PairRecoding((sides[0][1], sides[1][1])),
-        guarantee=read.guarantee,
-        method=str(read.certificate["method"]),
-        options=scalars_of(twin, "options"),
-        figures=scalars_of(twin, "figures"),
-        seconds=seconds_of(twin),
-        complete=twin.audit.get("complete") is not False,
-        notices=notices_of(twin),
-        seal=seal,
-    )
-
-
-def _compare(read: ReadPair, twin: PrivateTwin) -> None:
-    """Refuse an account that contradicts the certificate."""
-    plain = twin.audit.get("guarantee")
-    try:
-        guarantee = pair_guarantee_from_dict(plain if isinstance(plain, dict) else {})
-    except UsageError as error:
-        what = error.problems[0].what.rstrip(".")
-        raise twin.refusal(AUDIT, f"names no guarantee: {what}") from None
-    if guarantee != read.guarantee:
-        raise twin.refusal(AUDIT, "names another guarantee than the certificate")
-    if twin.audit.get("method") != read.certificate["method"]:
-        raise twin.refusal(AUDIT, "names another method than the certificate")
-    if twin.audit.get("records") != [part["records"] for part in read.certificate["data"]["parts"]]:
-        raise twin.refusal(AUDIT, "tells another number of records than the release has")
-
-
-def _tree(twin: PrivateTwin) -> Hierarchy:
-    try:
-        tree = Hierarchy.from_paths(twin.paths)
-    except HierarchyError as error:
-        what = error.problems[0].what.rstrip(".")
-        raise twin.refusal(HIERARCHY, f"is no hierarchy: {what}") from None
-    if sorted(path[0] for path in twin.paths) != sorted(tree.labels[: tree.n_leaves]):
-        raise twin.refusal(HIERARCHY, "does not hold one line a value")
-    return tree
+    complete = twin.audit.get("complete") is not False
+    return PairRelease(pair, PairRecoding((one, other)), complete, **header)
 
 
 class _Words:

@@ -1,33 +1,32 @@
 """A table in buckets read back: what anybody learns from its folder, and what its holder knows.
 
 The public part is read by the reader of the audit, which refuses whatever is not as it must be. The
-private twin adds the value of each row; what both say is compared, so that a damaged, mixed or forged
-folder is refused and not measured.
+private twin adds the value of each row.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .editions import StrPath
-from .errors import DataError, UsageError
-from .hierarchy.tree import Hierarchy
-from .io.folder.ownership import AUDIT, BUCKETS
-from .io.folder.twin import BucketTwin, read_bucket_twin
-from .model.guarantees import BucketGuarantee, bucket_guarantee_from_dict
-from .model.microdata import Microdata
-from .model.rules import Completeness, NegativeRule
-from .progress import Watch
-from .release.bucket_release import BucketRelease
-from .release.buckets import Bucketing
-from .twin_account import notices_of, scalars_of, seal_of, seconds_of
+from ..errors import DataError
+from ..hierarchy.tree import Hierarchy
+from ..io.folder.ownership import BUCKETS
+from ..io.folder.twin import BucketTwin, read_bucket_twin
+from ..model.guarantees import BucketGuarantee
+from ..model.microdata import Microdata
+from ..model.rules import Completeness, NegativeRule
+from ..progress import Watch
+from ..release.bucket_release import BucketRelease
+from ..release.buckets import Bucketing
+from .account import Account, StrPath
 
 if TYPE_CHECKING:
-    from .audit.bucket_reader import ReadBuckets
+    from ..audit.bucket_reader import ReadBuckets
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,7 @@ class PublicBuckets:
     data: Microdata
     bucketing: Bucketing
     guarantee: BucketGuarantee
-    method: str
+    certificate: Mapping[str, Any]
     rules: tuple[NegativeRule, ...]
     complete: Completeness
 
@@ -61,8 +60,8 @@ def read_public_buckets(path: StrPath) -> PublicBuckets:
     DataError
         If anything in the folder is not as it must be, or it holds no table in buckets.
     """
-    from .audit import read_release
-    from .audit.bucket_reader import ReadBuckets
+    from ..audit import read_release
+    from ..audit.bucket_reader import ReadBuckets
 
     read = read_release(path)
     if not isinstance(read, ReadBuckets):
@@ -78,7 +77,7 @@ def read_public_buckets(path: StrPath) -> PublicBuckets:
         _table(read, values),
         Bucketing(tables.bucket_by_row.astype(np.int32)),
         read.guarantee,
-        str(read.certificate["method"]),
+        read.certificate,
         tuple(NegativeRule(conditions, value) for conditions, value in read.rules),
         Completeness.of_told(read.complete),
     )
@@ -105,19 +104,7 @@ def _table(read: ReadBuckets, values: list[str]) -> Microdata:
 def read_bucket_release(path: StrPath, *, watch: Watch | None = None) -> BucketRelease:
     """Return the table in buckets in a folder, with all that its private twin knows.
 
-    Parameters
-    ----------
-    path
-        The public folder; ``<path>.private`` must lie beside it.
-    watch
-        Progress listener and cancel switch.
-
-    Raises
-    ------
-    FileSystemError
-        If a folder or a file is not there or cannot be read.
-    DataError
-        If what is there is damaged, or the two folders do not belong together.
+    Parameters and errors are those of `setveil.read_release`.
     """
     watch = watch or Watch()
     watch.tick("reading the release", None)
@@ -140,23 +127,18 @@ def with_values(public: PublicBuckets, twin: BucketTwin) -> BucketRelease:
         raise twin.refusal(BUCKETS, "gives other values to the buckets than the release shows")
     if twin.buckets.get("column") != data.sensitive:
         raise twin.refusal(BUCKETS, "names another sensitive column than the certificate")
-    _compare(public, twin)
+    account = Account(twin, public.certificate)
+    account.compare(records=len(data), buckets=public.bucketing.n_buckets)
     number = {value: place for place, value in enumerate(data.values)}
     return BucketRelease(
         data=Microdata(
             data.quasi, data.sensitive, data.values, np.array([number[v] for v in told], dtype=np.int32)
         ),
         bucketing=public.bucketing,
-        guarantee=public.guarantee,
-        method=public.method,
         rules=public.rules,
         complete=public.complete,
-        seconds=seconds_of(twin),
-        options=scalars_of(twin, "options"),
-        figures=scalars_of(twin, "figures"),
-        notices=notices_of(twin),
-        seal=seal_of(twin),
         left_out=_left_out_of(twin, width=len(data.quasi) + 1),
+        **account.header("buckets"),
     )
 
 
@@ -171,20 +153,3 @@ def _left_out_of(twin: BucketTwin, *, width: int) -> tuple[tuple[str, ...], ...]
     ):
         raise twin.refusal(BUCKETS, "does not hold the rows that were left out as lists of texts")
     return tuple(tuple(row) for row in told)
-
-
-def _compare(public: PublicBuckets, twin: BucketTwin) -> None:
-    """Refuse an account that contradicts the certificate or the tables."""
-    plain = twin.audit.get("guarantee")
-    try:
-        guarantee = bucket_guarantee_from_dict(plain if isinstance(plain, dict) else {})
-    except UsageError as error:
-        what = error.problems[0].what.rstrip(".")
-        raise twin.refusal(AUDIT, f"names no guarantee: {what}") from None
-    if guarantee != public.guarantee:
-        raise twin.refusal(AUDIT, "names another guarantee than the certificate")
-    if twin.audit.get("method") != public.method:
-        raise twin.refusal(AUDIT, "names another method than the certificate")
-    for name, found in (("records", len(public.data)), ("buckets", public.bucketing.n_buckets)):
-        if type(twin.audit.get(name)) is not int or twin.audit[name] != found:
-            raise twin.refusal(AUDIT, f"tells another number of {name} than the release has")
