@@ -47,8 +47,8 @@ class Bench:
         import numpy as np
 
         from setveil.engines.local import LocalEngine
-        from setveil.job import Job
         from setveil.model.guarantees import KmAnonymity
+        from setveil.run.sets import Job
 
         job = Job(KmAnonymity(2, 1), method="trim", cost="lm")
         self.prepared = job.prepare(*source.load())

@@ -166,8 +166,8 @@ def hidden(pair: Any, *, time_limit: float | None = None, **options: Any) -> Any
     Those of annealing are left out where another search is asked for.
     """
     from setveil.model.guarantees import HiddenPatterns
-    from setveil.pair_job import hide_patterns
     from setveil.progress import Watch
+    from setveil.run.pairs import hide_patterns
 
     if options.get("search") != "annealed":
         options = {name: value for name, value in options.items() if name not in ANNEALING}

@@ -12,7 +12,7 @@ A map of the package, lowest layer first; each layer uses only those before it::
     audit              is the promise kept? shares no code with what it judges
     measure, risk      how much was lost; what an attacker can still do
     report             pictures and pages
-    registry, job      one record a method; one run as data
+    registry, run      one record a method; one run as data
     api and others     the verbs below: publishing, comparing, sweeping, explaining, extending
     cli                the command line
 
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from .io.pairs import read_pattern_pair
     from .io.records import read_records
     from .io.transactions import read_transactions
-    from .job import Job
     from .model.guarantees import (
         Coherence,
         HiddenPatterns,
@@ -73,13 +72,14 @@ if TYPE_CHECKING:
     from .publish import Publication, publish, report
     from .release.release import Release
     from .reopen import read_release
+    from .run.sets import Job
     from .sweep import sweep
 
 _HOME = {
     "Coherence": "model.guarantees",
     "HiddenPatterns": "model.guarantees",
     "Hierarchy": "hierarchy.tree",
-    "Job": "job",
+    "Job": "run.sets",
     "KAnonymity": "model.guarantees",
     "KmAnonymity": "model.guarantees",
     "LDiversity": "model.guarantees",

@@ -1,7 +1,6 @@
 """The verbs anonymize, audit, measure, risk: thin by intent.
 
-The run is `job`'s (of a table in buckets `table_job`'s, of two data sets `pair_job`'s), the judgement
-`audit`'s, the folder `publishing`'s.
+The run is `run`'s, the judgement `audit`'s, the folder `publish`'s.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, overload
 from .arguments import checked
 from .errors import UsageError
 from .hierarchy.tree import Hierarchy
-from .job import Job
 from .model.fit import by_column
 from .model.guarantees import (
     BucketGuarantee,
@@ -27,9 +25,12 @@ from .model.microdata import Microdata
 from .model.pattern_pair import PatternPair
 from .model.transactions import Rows, Transactions
 from .progress import Watch
+from .refusals import refuse_release
 from .release.bucket_release import BucketRelease
 from .release.pair_release import PairRelease
 from .release.release import Release
+from .run import Run, anonymize_kind
+from .run.fields import BUCKETS, PAIRS, SETS, fields_of
 
 if TYPE_CHECKING:
     from .audit.buckets import BucketFinding
@@ -110,35 +111,26 @@ def anonymize(
     refuse_paths(hierarchy)
     if watch is not None and time_limit is not None:
         watch = watch.within(time_limit)
-    if isinstance(guarantee, BucketGuarantee):
-        from .table_job import anonymize_table
-
-        given = (hierarchy, weights, threads, layout)
-        plain = (cost, unknown, domain) == ("ncp", "error", "used")
-        if not plain or any(value is not None for value in given):
-            raise UsageError(
-                "hierarchy, cost, weights, domain, threads, unknown and layout do not fit a table in "
-                "buckets.",
-                "Leave them out; hierarchies are given when the table is read.",
-                code="option-does-not-fit",
-            )
+    settings = {
+        "hierarchy": hierarchy,
+        "cost": cost,
+        "weights": weights,
+        "domain": domain,
+        "threads": threads,
+        "unknown": unknown,
+        "layout": layout,
+    }
+    kind = getattr(guarantee, "kind", SETS)
+    if kind != SETS:
+        _refuse_unfit(kind, settings)
+        options |= {"threads": threads} if kind == PAIRS else {}
         watch = watch or Watch(time_limit=time_limit)
-        return anonymize_table(data, guarantee, method_key=method, watch=watch, **options)
-    if isinstance(guarantee, HiddenPatterns):
-        from .pair_job import hide_patterns
-
-        if (cost, unknown, domain) != ("ncp", "error", "used") or any(
-            v is not None for v in (hierarchy, weights, layout)
-        ):
-            raise UsageError(
-                "hierarchy, cost, weights, domain, unknown and layout do not fit two data sets.",
-                "Leave them out; hierarchies are given when the data sets are read.",
-                code="option-does-not-fit",
-            )
-        watch = watch or Watch(time_limit=time_limit)
-        return hide_patterns(
-            data, guarantee, method_key=method, watch=watch, threads=threads, **options
+        other: BucketRelease | PairRelease = anonymize_kind(kind)(
+            data, guarantee, method_key=method, watch=watch, **options
         )
+        return other
+    from .run.sets import Job
+
     job = Job(
         guarantee=_guarantee(guarantee),
         method=method,
@@ -151,6 +143,28 @@ def anonymize(
         domain=domain,
     )
     return job.prepare(as_transactions(data), hierarchy).run(watch, layout=layout)
+
+
+def _refuse_unfit(kind: str, settings: Mapping[str, Any]) -> None:
+    """Raise `UsageError` for a setting that is only for sets."""
+    usual = {"cost": "ncp", "domain": "used", "unknown": "error"}
+    fitting = {field.name for field in fields_of(Run) if kind in field.fits}
+    unfit = [name for name in settings if name in _OF_READING or name not in fitting]
+    if any(settings[name] != usual.get(name) for name in unfit):
+        what, read = (
+            ("a table in buckets", "table is")
+            if kind == BUCKETS
+            else ("two data sets", "data sets are")
+        )
+        raise UsageError(
+            f"{', '.join(unfit[:-1])} and {unfit[-1]} do not fit {what}.",
+            f"Leave them out; hierarchies are given when the {read} read.",
+            code="option-does-not-fit",
+        )
+
+
+_OF_READING = ("hierarchy", "layout")
+"""Settings that other kinds take where their data are read."""
 
 
 def as_transactions(data: Any, *, repeats: str = "once") -> Transactions:
@@ -306,28 +320,6 @@ def audit(
     return verdict.leaving_out(layout.unprotected if layout is not None else ())
 
 
-def refuse_buckets(release: object) -> None:
-    """Raise `UsageError` where a verb about sets is asked of another kind, or of no release."""
-    if isinstance(release, PairRelease):
-        raise UsageError(
-            "this is about one data set of sets, and here are two that hide their differences.",
-            "Ask for `setveil.measure`, or publish them: their private report tells what was hidden.",
-            code="pair",
-        )
-    if isinstance(release, BucketRelease):
-        raise UsageError(
-            "this is about releases of sets, and here is a table in buckets.",
-            "Publish it: its private report tells what attacks find, and `setveil risk` and "
-            "`setveil measure` take its folder.",
-            code="buckets",
-        )
-    if not isinstance(release, Release):
-        raise UsageError(
-            f"a release is needed (got {type(release).__name__[:40]}).",
-            "Give what `anonymize` returned, or read one: setveil.read_release(path).",
-        )
-
-
 @checked()
 def risk(
     target: Any,
@@ -358,7 +350,7 @@ def risk(
     from .risk.assessment import assess_risk
 
     if isinstance(target, BucketRelease | PairRelease):
-        refuse_buckets(target)
+        refuse_release("risk", target)
     if isinstance(target, str | os.PathLike):
         from .io.folder.published import read_published
         from .model.guarantees import guarantee_from_dict
@@ -462,7 +454,7 @@ def measure(
         from .editions.pairs import scores_of
 
         return scores_of(release, frequent_support=support, watch=watch)
-    refuse_buckets(release)
+    refuse_release("measure", release)
     pair = BeforeAfter(release.recoding, original_rows(release, original))
     workload = asked_workload(
         pair, queries, random_queries=random_queries, query_size=query_size, drawn_from=drawn_from

@@ -22,7 +22,6 @@ from .arguments import checked
 from .errors import Infeasible, ResourceLimit, SetveilError, TimeLimit, UsageError
 from .hierarchy.tree import Hierarchy
 from .io.resident import Peak, measure_peak
-from .job import Job, Prepared
 from .measure.catalogue import chosen, score
 from .model.guarantees import Guarantee
 from .progress import Watch
@@ -31,6 +30,7 @@ from .registry import method as method_record
 from .release.apply import BeforeAfter
 from .release.release import Release
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
+from .run.sets import Job, Prepared
 
 __all__ = ["MEASURES", "SECONDS", "Compared", "Comparison", "compare"]
 

@@ -28,6 +28,9 @@ class Option:
     names_method: bool = False
     """Whether its value is the key of another method, which must give the guarantee too."""
 
+    share: str = ""
+    """Of a share of the records what it may be, "below 1" or "up to 1"; it is held to it exactly."""
+
     @property
     def flag(self) -> str:
         """The option's name on the command line."""

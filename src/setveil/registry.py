@@ -46,6 +46,11 @@ class MethodRecord:
     function: str = "anonymize"
     options: tuple[Option, ...] = ()
 
+    @property
+    def kind(self) -> str:
+        """What it works on: "sets" of items, a table cut into "buckets", or "pairs" of data sets."""
+        return {"buckets": "buckets", "pair": "pairs"}.get(self.recoding, "sets")
+
     def load(self) -> Callable[..., Any]:
         """Import the method and return its function."""
         function: Callable[..., Any] = getattr(importlib.import_module(self.module), self.function)
@@ -312,8 +317,16 @@ METHODS: tuple[MethodRecord, ...] = (
 _KINDS = ("product", "minimum")
 _JUDGED = ("all", "longer", "none")
 MINING_OPTIONS: tuple[Option, ...] = (
-    Option("min_exp", float, 0.9, "how surely a value was to be expected for a rule to count"),
-    Option("min_conf", float, 1.0, "the share of people that a mined rule must hold for"),
+    Option(
+        "min_exp",
+        float,
+        0.9,
+        "how surely a value was to be expected for a rule to count",
+        share="below 1",
+    ),
+    Option(
+        "min_conf", float, 1.0, "the share of people that a mined rule must hold for", share="up to 1"
+    ),
     Option("max_antecedent", int, 1, "how many conditions a rule may have", least=1),
     Option("fuzzy", bool, False, "numbers close to a condition belong to it in part"),
     Option("membership", str, "product", "how memberships are joined", _KINDS, None, ("fuzzy", True)),

@@ -22,12 +22,12 @@ from .arguments import checked
 from .distinct import distinct
 from .errors import Infeasible, ResourceLimit, TimeLimit, UsageError
 from .hierarchy.tree import Hierarchy
-from .job import Job, Prepared
 from .model.guarantees import KmAnonymity
 from .progress import Watch
 from .release.header import is_useless, records_with, tops
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED
 from .report.frontier import Sweep, SweepPoint
+from .run.sets import Job, Prepared
 
 __all__ = ["Sweep", "SweepPoint", "read_sweep", "sweep"]
 

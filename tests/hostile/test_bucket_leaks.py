@@ -26,7 +26,7 @@ from setveil.model.rules import NegativeRule
 from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
 from setveil.release.buckets import Bucketing
-from setveil.table_job import anonymize_table
+from setveil.run.buckets import anonymize_table
 from tests.hostile.labels import XSS
 from tests.hostile.test_hostile_labels import harmless, parsed
 from tests.integration.cli import Shell

@@ -30,7 +30,7 @@ def snapshot(folder: Path) -> dict[str, bytes | None]:
 def refused(shell: Shell, code: int, text: str, *words: str) -> None:
     before = snapshot(shell.folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("setveil.job.Prepared.run", computed)
+        patch.setattr("setveil.run.sets.Prepared.run", computed)
         ran = shell.anonymize(*words)
     assert ran.code == code, ran.err
     assert text in ran.err

@@ -37,8 +37,8 @@ def seen(release: sv.Release) -> object:
         published_paths(release.hierarchy, release.labels),
         release.method,
         {name: round(loss, 2) for name, loss in release.losses.items()},
-        banded(release.suppressed_items, release.guarantee),
-        banded(len(release.dropped), release.guarantee),
+        banded(release.suppressed_items, release.guarantee.least_support),
+        banded(len(release.dropped), release.guarantee.least_support),
     )
 
 

@@ -267,7 +267,7 @@ def test_a_date_that_is_none_is_told_first(
         raise AssertionError("read before the environment was checked")
 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
-    monkeypatch.setattr("setveil.cli.anonymize.read_data", read)
+    monkeypatch.setattr("setveil.run.Run.read_sets", read)
     before = shell.names()
     ran = shell.anonymize(*words)
     assert ran.code == 2, ran.err

@@ -18,7 +18,8 @@ NEEDED_BY_AUDIT = {
 }
 NEEDED_FOR_HELP = {
     *("setveil", "setveil.__main__", "setveil._version", "setveil.errors", "setveil.progress"),
-    *("setveil.options", "setveil.registry"),
+    *("setveil.options", "setveil.refusals", "setveil.registry"),
+    *("setveil.run", "setveil.run.fields", "setveil.run.promise", "setveil.run.reading"),
     *("setveil.model", "setveil.model.numbers", "setveil.model.notices"),
 }
 GUARANTEES = "setveil.model.guarantees"
@@ -34,11 +35,7 @@ LOADED_FOR_SETS_ALL_THE_SAME: frozenset[str] = frozenset(
         "setveil.audit.pattern_kernels",
         "setveil.audit.pattern_parts",
         "setveil.audit.patterns",
-        "setveil.cli.anonymize_pair",
-        "setveil.cli.measure_pair",
-        "setveil.cli.microdata",
         "setveil.cli.mine_patterns",
-        "setveil.cli.pattern_inputs",
     }
 )
 """Modules of buckets and pairs that a run of sets still loads. This list only gets shorter."""

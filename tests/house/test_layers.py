@@ -14,15 +14,13 @@ TOP = frozenset(
         "editions",
         "explain",
         "extend",
-        "job",
-        "job_file",
         "options",
-        "pair_job",
         "publish",
+        "refusals",
         "registry",
         "reopen",
+        "run",
         "sweep",
-        "table_job",
     }
 )
 LAYERS: tuple[frozenset[str], ...] = (

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import setveil as sv
-from setveil.cli.flags import number
 from setveil.errors import DataError, UsageError
 from setveil.registry import ALL_METHODS
+from setveil.run.fields import number
 
 from .cli import Ran, Shell
 from .test_anonymize_pair import baskets, cells, people, write_baskets, write_people

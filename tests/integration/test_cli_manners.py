@@ -98,7 +98,7 @@ def test_a_bug_is_called_a_bug(shell: Shell, monkeypatch: pytest.MonkeyPatch) ->
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("private: wine of p17")
 
-    monkeypatch.setattr("setveil.cli.anonymize.read_data", broken)
+    monkeypatch.setattr("setveil.run.Run.read_sets", broken)
     ran = shell.anonymize("--json")
     assert ran.code == 70
     assert "a bug in setveil: ZeroDivisionError in" in ran.err
@@ -118,7 +118,7 @@ def test_other_ways_out(
     def stopped(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr("setveil.job.Prepared.run", stopped)
+    monkeypatch.setattr("setveil.run.sets.Prepared.run", stopped)
     before = shell.names()
     ran = shell.anonymize()
     assert ran.code == code

@@ -21,7 +21,7 @@ from setveil.model.rules import NegativeRule, impossible_values
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing
 from setveil.release.possible import classify, possible_counts
-from setveil.table_job import anonymize_table
+from setveil.run.buckets import anonymize_table
 from tests.oracle.buckets import Person, is_share_diverse, real_values, valid_values
 
 EMPTY = "(missing)"

@@ -30,7 +30,7 @@ from setveil.release.buckets import Bucketing
 from setveil.release.possible import classify
 from setveil.reopen.buckets import read_public_buckets
 from setveil.risk.buckets import TableRisk, attack_by_rules, possible_despite_gaps
-from setveil.table_job import anonymize_table
+from setveil.run.buckets import anonymize_table
 from tests.oracle.buckets import Person, every_way, values_in_worlds
 
 PLACES = Hierarchy.from_paths([("a1", "A", "*"), ("a2", "A", "*"), ("b", "*")])

@@ -10,26 +10,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setveil.cli.anonymize import OUTPUT, RUN
-from setveil.cli.flags import GUARANTEE, READING, TABLE, method_flags
-from setveil.cli.inputs import HIERARCHY
-from setveil.cli.job_keys import NOT_OF_A_JOB, flags_of, job_flags, job_keys, key_name
 from setveil.errors import FileSystemError, UsageError
-from setveil.job_file import FileJob, Key, Value, job_text, read_jobs
+from setveil.run import Run, job_fields
+from setveil.run.fields import Field, fields_of
+from setveil.run.file import FileJob, Value, job_text, keys_of_jobs, read_jobs
+
+
+def key(name: str, type: str = "Text", path: str = "") -> Field:
+    return Field(name, type, "", path=path)
+
 
 KEYS = [
-    Key("data", path="file"),
-    Key("hierarchy", "texts", path="column"),
-    Key("set", "texts"),
-    Key("sensitive", "texts", path="list"),
-    Key("k", number=True),
-    Key("method"),
-    Key("output", path="file"),
-    Key("force", "switch"),
+    key("data", path="file"),
+    key("hierarchy", "Texts", path="column"),
+    key("set", "Texts"),
+    key("sensitive", "Texts", path="list"),
+    key("k", "int | None"),
+    key("method"),
+    key("output", path="file"),
+    key("force", "bool"),
 ]
 
 
-def read(folder: Path, text: str | bytes, keys: list[Key] = KEYS) -> list[FileJob]:
+def read(folder: Path, text: str | bytes, keys: list[Field] = KEYS) -> list[FileJob]:
     path = folder / "monthly.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_jobs(path, keys)
@@ -77,7 +80,7 @@ def test_lists_of_items_may_be_files(tmp_path: Path) -> None:
 
 
 def test_keys_may_have_dashes(tmp_path: Path) -> None:
-    (job,) = read(tmp_path, "time-limit = 2.50", [Key("time_limit", number=True)])
+    (job,) = read(tmp_path, "time-limit = 2.50", [key("time_limit", "float | None")])
     assert job.values == {"time_limit": "2.50"}
 
 
@@ -168,20 +171,19 @@ def test_what_toml_cannot_hold_is_refused() -> None:
 
 
 def test_every_flag_of_anonymize_is_a_key_or_named_as_none() -> None:
-    flags = [*GUARANTEE, *HIERARCHY, *RUN, *OUTPUT, *READING, *TABLE, *method_flags()]
-    assert {flag.name for flag in flags} == {flag.name for flag in job_flags()} | (
-        NOT_OF_A_JOB - {"verbose"}
-    )
-    keys = [key.name for key in job_keys()]
+    of_sets = {field.name for field in fields_of(Run) if "sets" in field.fits}
+    not_of_a_job = {field.name for field in fields_of(Run) if not field.in_job}
+    assert not_of_a_job == {"dry_run", "as_json", "save_job", "verbose"}
+    assert of_sets - not_of_a_job <= {field.name for field in job_fields()}
+    keys = [field.key for field in keys_of_jobs()]
     assert len(set(keys)) == len(keys)
     assert {"data", "set", "id", "guarantee", "time_limit", "suppression"} <= set(keys)
-    assert {key_name(flag) for flag in job_flags()} < set(keys)
 
 
-def test_flags_of_a_job_are_those_of_the_command_line() -> None:
-    job = FileJob("x", Path("x.toml"), {"k": "5", "set": ("a",), "suppression": False})
-    given = flags_of(job)
-    assert given["k"] == "5"
-    assert given["set_columns"] == ["a"]
-    assert given["suppression"] is False
-    assert given["cost"] == "ncp"
+def test_a_job_is_the_run_of_its_flags() -> None:
+    run = FileJob("x", Path("x.toml"), {"k": "5", "set": ("a",), "suppression": False}).run()
+    assert run == Run.take({"k": "5", "set_columns": ["a"], "suppression": False})
+    assert run.k == 5
+    assert run.set_columns == ("a",)
+    assert run.options == {"suppression": False}
+    assert run.cost == "ncp"

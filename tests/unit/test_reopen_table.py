@@ -21,7 +21,7 @@ from setveil.publish import publish
 from setveil.release.bucket_release import BucketRelease
 from setveil.reopen.buckets import read_bucket_release, read_public_buckets
 from setveil.risk.buckets import attack_by_rules
-from setveil.table_job import anonymize_table
+from setveil.run.buckets import anonymize_table
 
 AGES = Hierarchy.from_paths([(str(age), f"{age // 10}0s", "any") for age in range(10, 90)])
 RULES = (

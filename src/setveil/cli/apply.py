@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 from ..errors import UsageError
-from . import screen, standing
-from .anonymize import OUTPUT, as_plain, summary, told
-from .flags import NOTICES, READING, TABLE, Flag, taking
-from .inputs import HIERARCHY, check_inputs
-from .measure_pair import refuse_pair
-from .reading import hierarchy_files, read_data, read_hierarchies, refuse_stdin_twice
+from ..run import Output, Shown
+from ..run.fields import SETS, Fields, Text, declare
+from ..run.reading import Files, SetsInput, Tables, Trees, input_files
+from . import screen
+from .flags import check_there, taking
 
 if TYPE_CHECKING:
     from ..extend import Extension
@@ -26,28 +25,28 @@ EXAMPLE = (
     "setveil apply release new.csv -o both --hierarchy products.csv"
 )
 
-OWN = (
-    Flag(
-        "unseen",
-        str,
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(SetsInput, Output, Shown):
+    """What `apply` can be asked."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Trees, Output, Files, Shown, Tables)
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"unknown", "private_hierarchy", "save_job"})
+
+    unseen: str = declare(
         "items that the release did not hold: error, or suppress to leave them out",
         default="error",
         panel="Apply",
-    ),
-    Flag(
-        "original",
-        str | None,
+    )
+    original: Text = declare(
         "the data the release was made from, in the layout of the new ones: kept with the union's "
         "private account, so that it can be measured and explained later",
         panel="Apply",
         metavar="DATA",
-    ),
-)
-TREES = tuple(flag for flag in HIERARCHY if flag.name not in ("unknown", "private_hierarchy"))
-WRITTEN = tuple(flag for flag in OUTPUT if flag.name != "save_job")
+    )
 
 
-@taking(OWN, TREES, WRITTEN, READING, NOTICES, TABLE)
+@taking(Asked)
 def apply(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"
@@ -63,75 +62,59 @@ def apply(
 
     Do not publish the old release beside the new one: their difference is the new records alone.
     """
-    refuse_pair(release, "apply")
-    if given["output"] is None:
+    asked = Asked.take(given)
+    from ..refusals import refuse_folder
+
+    refuse_folder("apply", release)
+    if asked.output is None:
         raise UsageError("no output is named.", "Give -o FOLDER; -o RELEASE --force replaces it.")
     from ..extend import UNSEEN
 
-    if given["unseen"] not in UNSEEN:
+    if asked.unseen not in UNSEEN:
         raise UsageError(
-            f"--unseen {given['unseen'][:40]!r} is not known.", f"Allowed: {', '.join(UNSEEN)}."
+            f"--unseen {asked.unseen[:40]!r} is not known.", f"Allowed: {', '.join(UNSEEN)}."
         )
-    trees = hierarchy_files(given["hierarchy"] or [], given)
-    refuse_stdin_twice(new_data, [*trees, *([given["original"]] if given["original"] else [])], given)
+    inputs = input_files(asked, new_data, asked.original)
     from ..editions.sets import check_format
     from ..io.folder.staging import check_destination
-    from ..publish import check_environment, publish
+    from ..publish import check_environment
+    from ..run.work import Outcome, publish_as
 
     check_environment()
-    check_format(given["format"])
-    named = [new_data, *trees, given["original"], given["labels"]]
-    inputs = [name for name in named if name and name != "-"]
-    check_inputs([release, *inputs])
-    screen.notices(check_destination(given["output"], force=given["force"], inputs=inputs))
-    new = read_data(new_data, given)
+    check_format(asked.format)
+    check_there([release, *inputs])
+    screen.notices(check_destination(asked.output, force=asked.force, inputs=inputs))
+    new = asked.read_sets(new_data)
     with (
-        screen.notices_before_error(new.notices, verbose=given["verbose"]),
+        screen.notices_before_error(new.notices, verbose=asked.verbose),
         screen.progress() as listener,
     ):
         from ..progress import Watch
 
-        opened, extension = _joined(release, new, given, Watch(listener=listener))
-        if extension.release is None:
-            publication = None
-        else:
-            check_format(given["format"], opened.layout)
-            publication = publish(
-                extension.release,
-                given["output"],
-                force=given["force"],
-                format=given["format"],
-                csv_safe=given["csv_safe"],
-                allow_useless=given["publish_useless"],
-                private_report=not given["no_report"],
-                placed=standing.placed,
-                watch=Watch(listener=listener),
-            )
-    if extension.release is None or publication is None:
-        screen.notices(new.notices, verbose=given["verbose"])
+        opened, extension = _join(release, new, asked, Watch(listener=listener))
+        if extension.release is not None:
+            check_format(asked.format, opened.layout)
+            publication = publish_as(asked, extension.release, listener, screen.note_placed)
+    if extension.release is None:
+        screen.notices(new.notices, verbose=asked.verbose)
         screen.result(
             f"{extension}\nNothing was written.",
             {"published": False, **extension.as_dict()},
-            as_json=given["as_json"],
+            as_json=asked.as_json,
         )
         raise typer.Exit(1)
-    screen.notices(told(extension.release, publication), verbose=given["verbose"])
-    screen.result(
-        summary(extension.release, publication),
-        {"published": True, **extension.as_dict(), **as_plain(extension.release, publication)},
-        as_json=given["as_json"],
-    )
+    outcome = Outcome(SETS, extension.release, publication)
+    screen.notices(outcome.notices, verbose=asked.verbose)
+    plain = {"published": True, **extension.as_dict(), **outcome.as_dict()}
+    screen.result(str(outcome), plain, as_json=asked.as_json)
 
 
-def _joined(
-    release: str, new: Transactions, given: Mapping[str, Any], watch: Any
-) -> tuple[Release, Extension]:
+def _join(release: str, new: Transactions, asked: Asked, watch: Any) -> tuple[Release, Extension]:
     """Open the release and join the new records to it."""
     from ..extend import apply as join
     from ..reopen.sets import read_set_release
 
-    original = None if given["original"] is None else read_data(given["original"], given)
+    original = None if asked.original is None else asked.read_sets(asked.original)
     opened = read_set_release(release, original, watch=watch)
-    trees = given["hierarchy"] or []
-    hierarchy = read_hierarchies(trees, new, given) if trees else None
-    return opened, join(opened, new, hierarchy=hierarchy, unseen=given["unseen"], watch=watch)
+    hierarchy = asked.read_trees(new) if asked.hierarchy else None
+    return opened, join(opened, new, hierarchy=hierarchy, unseen=asked.unseen, watch=watch)

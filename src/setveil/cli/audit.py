@@ -2,92 +2,88 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 
-from ..errors import FileSystemError, UsageError
+from ..errors import UsageError
+from ..run import Shown
+from ..run.fields import Fields, Texts, declare, texts
+from ..run.promise import Promised
+from ..run.reading import Files, SetsInput, Tables, input_files
 from . import screen
-from .flags import GUARANTEE, NOTICES, READING, TABLE, Flag, picked, taking, whole
-from .reading import (
-    guarantee_of,
-    hierarchy_files,
-    read_data,
-    read_hierarchies,
-    refuse_stdin_twice,
-)
+from .flags import as_json, check_there, taking
 
 EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -m 2"
 
-OWN = (
-    Flag(
-        "mode",
-        str,
-        "exact, or cover: a label counts for all items under it",
-        default="exact",
-        panel="Audit",
-    ),
-    Flag(
-        "hierarchy",
-        list[str] | None,
+
+@dataclass(frozen=True, kw_only=True)
+class How(Fields):
+    """How it is audited."""
+
+    mode: str = declare(
+        "exact, or cover: a label counts for all items under it", default="exact", panel="Audit"
+    )
+    hierarchy: Texts = texts(
         "for --mode cover on a file; COLUMN=FILE for tables, may be repeated",
         panel="Audit",
         metavar="[COLUMN=]FILE",
-    ),
-    Flag(
-        "witnesses",
-        str,
-        "show up to N violations (they may point at persons)",
-        default="0",
-        panel="Audit",
-    ),
-    Flag("threads", str | None, "how many threads count; all if not given", panel="Audit", metavar="N"),
-    Flag("as_json", bool, "print the verdict as JSON", ("--json",), panel="Audit", default=False),
-)
+    )
+    witnesses: int = declare(
+        "show up to N violations (they may point at persons)", default="0", panel="Audit"
+    )
+    threads: int | None = declare(
+        "how many threads count; all if not given", panel="Audit", metavar="N"
+    )
+    as_json: bool = as_json("the verdict", "Audit")
 
 
-@taking(GUARANTEE, OWN, READING, NOTICES, TABLE)
+@dataclass(frozen=True, kw_only=True)
+class Asked(Promised, How, SetsInput, Shown):
+    """What `audit` can be asked."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Promised, How, Files, Shown, Tables)
+
+
+@taking(Asked)
 def audit(
     target: str = typer.Argument(help="A release folder or any data file.", metavar="TARGET"),
     **given: Any,
 ) -> None:
     """Tell whether published data keep a promise; exit code 0 if so, 1 if not."""
-    if given["mode"] not in ("exact", "cover"):
-        raise UsageError(f"unknown mode {given['mode'][:40]!r}.", "Known: exact, cover.")
-    witnesses = whole("witnesses", given["witnesses"])
-    threads = None if given["threads"] is None else whole("threads", given["threads"])
-    told = picked(given, GUARANTEE)
-    hierarchy = None
-    if given["hierarchy"] and given["mode"] != "cover":
+    asked = Asked.take(given)
+    if asked.mode not in ("exact", "cover"):
+        raise UsageError(f"unknown mode {asked.mode[:40]!r}.", "Known: exact, cover.")
+    if asked.hierarchy and asked.mode != "cover":
         raise UsageError("--hierarchy is for --mode cover.", "Give --mode cover, or leave it out.")
+    hierarchy = None
     if Path(target).is_dir():
-        if picked(given, READING) or picked(given, TABLE) or given["hierarchy"]:
+        if asked.given(Files) or asked.given(Tables) or asked.hierarchy:
             raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
-        guarantee = guarantee_of(given) if told else None
+        guarantee = asked.guarantee() if asked.given(Promised) else None
         data: Any = target
     else:
-        if target != "-" and not os.path.lexists(target):
-            raise FileSystemError(
-                "there is no such folder or file.",
-                "Check the name.",
-                code="missing",
-                file=screen.printable(target),
-            )
-        guarantee_of(given)
-        refuse_stdin_twice(target, hierarchy_files(given["hierarchy"] or [], given), given)
+        check_there([] if target == "-" else [target])
+        asked.guarantee()
+        input_files(asked, target, lists=asked.item_lists())
         # A bag tells more than the set that would be counted.
-        data = read_data(target, given, repeats="error")
-        screen.notices(data.notices, verbose=given["verbose"])
-        guarantee = guarantee_of(given, None, data)
-        if given["hierarchy"]:
-            hierarchy = read_hierarchies(given["hierarchy"], data, given)
+        data = asked.read_sets(target, repeats="error")
+        screen.notices(data.notices, verbose=asked.verbose)
+        guarantee = asked.guarantee(None, data)
+        if asked.hierarchy:
+            hierarchy = asked.read_trees(data)
     from ..api import audit as judge
 
     verdict = judge(
-        data, guarantee, mode=given["mode"], hierarchy=hierarchy, witnesses=witnesses, threads=threads
+        data,
+        guarantee,
+        mode=asked.mode,
+        hierarchy=hierarchy,
+        witnesses=asked.witnesses,
+        threads=asked.threads,
     )
-    screen.result(str(verdict), verdict.as_dict(), as_json=given["as_json"])
+    screen.result(str(verdict), verdict.as_dict(), as_json=asked.as_json)
     if not verdict.holds:
         raise typer.Exit(1)

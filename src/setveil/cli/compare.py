@@ -2,84 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 from ..errors import Infeasible, UsageError
 from ..registry import method as method_record
+from ..run import Cost, Run, Shown, Threads
+from ..run.fields import Fields, Options, Text, declare, listed, switch
+from ..run.promise import Promised
+from ..run.reading import Files, SetsInput, Tables, Trees, input_files
 from . import screen
-from .flags import (
-    GUARANTEE,
-    NOTICES,
-    READING,
-    TABLE,
-    Flag,
-    listed,
-    method_flags,
-    method_options,
-    seconds,
-    taking,
-    whole,
-)
-from .inputs import COST, HIERARCHY, THREADS, check_outputs, weights_of, write_outputs
-from .reading import guarantee_of, read_data, read_hierarchies
+from .flags import as_json, check_outputs, taking, write_output
 
 if TYPE_CHECKING:
     from ..report.comparison import Compared, Comparison
 
 EXAMPLE = "Example: setveil compare baskets.csv --hierarchy products.csv -k 5 -m 2 --figure methods.svg"
 
-OWN = (
-    Flag(
-        "methods",
-        str | None,
-        "which, by commas; all that reach the guarantee if not given",
-        panel="Compare",
-        metavar="KEYS",
-    ),
-    Flag(
-        "measures",
-        str | None,
+
+@dataclass(frozen=True, kw_only=True)
+class How(Threads):
+    """What is compared."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Threads,)
+
+    methods: Text = declare(
+        "which, by commas; all that reach the guarantee if not given", panel="Compare", metavar="KEYS"
+    )
+    measures: Text = declare(
         "what to compute of each, by commas, or all; ncp,lm,discernibility if not given",
         panel="Compare",
         metavar="NAMES",
-    ),
-    Flag(
-        "time_limit",
-        str,
-        "how many seconds each method may take",
-        default="60",
-        panel="Compare",
-        metavar="SECONDS",
-    ),
-    THREADS,
-)
-OUTPUT = (
-    Flag("figure", str | None, "write a picture", panel="Output", metavar="FILE.svg"),
-    Flag(
-        "save_job",
-        str | None,
-        "write the recommended run as a job for `setveil run`",
-        panel="Output",
-        metavar="FILE.toml",
-    ),
-    Flag(
-        "output",
-        str | None,
+    )
+    time_limit: float = declare(
+        "how many seconds each method may take", default="60", panel="Compare", metavar="SECONDS"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(Fields):
+    """What is written of a comparison."""
+
+    figure: Text = declare("write a picture", panel="Output", metavar="FILE.svg")
+    save_job: Text = declare(
+        "write the recommended run as a job for `setveil run`", panel="Output", metavar="FILE.toml"
+    )
+    output: Text = declare(
         "with --save-job: the folder that the job shall make; release if not given",
-        ("-o", "--output"),
+        "-o",
+        "--output",
         panel="Output",
         metavar="FOLDER",
-    ),
-    Flag("force", bool, "replace files that are there", panel="Output", default=False),
-    Flag("as_csv", bool, "print the rows as CSV", ("--csv",), panel="Output", default=False),
-    Flag("as_json", bool, "print the result as JSON", ("--json",), panel="Output", default=False),
-)
+    )
+    force: bool = switch("replace files that are there", panel="Output")
+    as_csv: bool = switch("print the rows as CSV", "--csv", panel="Output")
+    as_json: bool = as_json("the result")
 
 
-@taking(GUARANTEE, HIERARCHY, OWN, COST, OUTPUT, READING, NOTICES, TABLE, method_flags())
+@dataclass(frozen=True, kw_only=True)
+class Asked(Promised, How, Cost, Written, SetsInput, Shown, Options):
+    """What `compare` can be asked."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (
+        *(Promised, Trees, How, Cost, Written, Files, Shown, Tables),
+    )
+
+
+def check_views(asked: Any, data: str) -> None:
+    """Refuse results in two forms, and jobs that name no file."""
+    if asked.as_csv and asked.as_json:
+        raise UsageError("--csv and --json do not go together.", "Keep one.")
+    if asked.save_job is not None and data == "-":
+        raise UsageError("a job names the file it reads, and - is none.", "Leave --save-job out.")
+
+
+@taking(Asked)
 def compare(
     data: str = typer.Argument(help="The file to look at; - is standard input.", metavar="DATA"),
     **given: Any,
@@ -89,54 +88,51 @@ def compare(
     Nothing is published. Rows tell the loss, what is left out, seconds, and the memory needed beside
     the data.
     """
-    keys = listed(given["methods"])
+    asked = Asked.take(given)
+    keys = listed(asked.methods)
     for key in keys:
         method_record(key)
     first = keys[0] if keys else None
-    guarantee_of(given, first)
-    limit = seconds("time_limit", given["time_limit"])
-    threads = None if given["threads"] is None else whole("threads", given["threads"])
-    options = method_options(given)
-    check_outputs(data, given, ("figure", "save_job"))
-    if given["output"] is not None and given["save_job"] is None:
+    asked.guarantee(first)
+    check_views(asked, data)
+    inputs = input_files(asked, data, asked.weights, lists=asked.item_lists())
+    check_outputs(asked, inputs, "figure", "save_job")
+    if asked.output is not None and asked.save_job is None:
         raise UsageError("-o goes with --save-job: nothing is published here.", "Leave it out.")
-    transactions = read_data(data, given)
-    with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
+    transactions = asked.read_sets(data)
+    with screen.notices_before_error(transactions.notices, verbose=asked.verbose):
         from ..compare import compare as compare_methods
         from ..progress import Watch
 
-        more: dict[str, Any] = dict(options)
-        if given["measures"]:
-            more["measures"] = (
-                given["measures"] if given["measures"] == "all" else listed(given["measures"])
-            )
+        more: dict[str, Any] = dict(asked.options)
+        if asked.measures:
+            more["measures"] = asked.measures if asked.measures == "all" else listed(asked.measures)
         with screen.progress() as listener:
             found = compare_methods(
                 transactions,
-                guarantee_of(given, first, transactions),
-                hierarchy=read_hierarchies(given["hierarchy"] or [], transactions, given),
+                asked.guarantee(first, transactions),
+                hierarchy=asked.read_trees(transactions),
                 methods=keys or None,
-                cost=given["cost"],
-                weights=weights_of(given),
-                time_limit=limit,
-                threads=threads,
-                unknown=given["unknown"],
-                domain=given["domain"],
+                cost=asked.cost,
+                weights=asked.read_weights(),
+                time_limit=asked.time_limit,
+                threads=asked.threads,
+                unknown=asked.unknown,
+                domain=asked.domain,
                 watch=Watch(listener=listener),
                 **more,
             )
-    screen.notices(found.notices, verbose=given["verbose"])
-    _show(found, given)
-    figures = {} if given["figure"] is None else {"figure": found.figure().svg}
-    write_outputs(given, figures)
-    if given["save_job"] is not None:
-        _save_job(found, data, given, options)
+    screen.notices(found.notices, verbose=asked.verbose)
+    _show(found, asked)
+    write_output(asked.figure, "" if asked.figure is None else found.figure().svg, force=asked.force)
+    if asked.save_job is not None:
+        _save_job(found, data, asked, asked.save_job)
 
 
-def _show(found: Comparison, given: Mapping[str, Any]) -> None:
-    if given["as_csv"]:
+def _show(found: Comparison, asked: Asked) -> None:
+    if asked.as_csv:
         screen.echo(found.to_csv().rstrip("\n"))
-    elif given["as_json"]:
+    elif asked.as_json:
         screen.print_json(
             {
                 "guarantee": found.guarantee,
@@ -155,19 +151,22 @@ def _show(found: Comparison, given: Mapping[str, Any]) -> None:
         screen.echo("\n" + "\n".join(found.reasons))
 
 
-def _save_job(
-    found: Comparison, data: str, given: Mapping[str, Any], options: Mapping[str, object]
-) -> None:
+def _save_job(found: Comparison, data: str, asked: Asked, path: str) -> None:
     """Write the recommended run; its time limit only where that cut it, for else it changes nothing."""
     if not found.usable:
         raise Infeasible("no method is recommended, so no job is written.", "Lower k or m.")
-    from .job_keys import write_job
+    from ..run.file import write_job
 
     row: Compared = found.usable[0]
     own = {option.name for option in method_record(row.method).options}
-    values = {name: value for name, value in given.items() if name not in set(options) - own}
-    values |= {"method": row.method, "time_limit": given["time_limit"] if row.cut else None}
-    values["output"] = given["output"] or "release"
-    values["force"] = False  # it was about files of this comparison
-    write_job(given["save_job"], data, values, about=found.reasons, force=given["force"])
-    screen.written(given["save_job"])
+    run = Run.like(
+        asked,
+        data=data,
+        method=row.method,
+        options={name: value for name, value in asked.options.items() if name in own},
+        time_limit=asked.time_limit if row.cut else None,
+        output=asked.output or "release",
+        force=False,  # it was about files of this comparison
+    )
+    write_job(path, run, about=found.reasons, force=asked.force)
+    screen.written(path)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from . import screen, standing
-from .anonymize import as_plain, summary, told
+from ..run.fields import SETS
+from . import screen
 
 if TYPE_CHECKING:
     from ..model.transactions import Transactions
@@ -51,7 +51,7 @@ def demo(
             watch=Watch(listener=listener),
             layout=Layout("baskets"),
         )
-        publication = publish(release, output, force=force, placed=standing.placed)
+        publication = publish(release, output, force=force, placed=screen.note_placed)
         verdict = audit(publication.path)
         others = [
             anonymize(
@@ -63,12 +63,15 @@ def demo(
             )
             for key in OTHERS
         ]
-    screen.notices(told(release, publication))
+    from ..run.work import Outcome
+
+    outcome = Outcome(SETS, release, publication)
+    screen.notices(outcome.notices)
     if as_json:
         losses = {other.method: _losses(other) for other in others}
-        screen.print_json({**as_plain(release, publication), "other_methods": losses})
+        screen.print_json({**outcome.as_dict(), "other_methods": losses})
         return
-    screen.echo(summary(release, publication))
+    screen.echo(str(outcome))
     screen.echo()
     screen.table("A few baskets", ("before", "after"), before_and_after(baskets, release))
     screen.echo()

@@ -2,42 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import typer
 
 from ..errors import UsageError
+from ..refusals import refuse_folder
+from ..run import Shown
+from ..run.fields import Fields, Text, declare
+from ..run.reading import Files, Reading, Tables, input_files
 from . import screen
-from .flags import NOTICES, READING, TABLE, Flag, taking, whole
-from .measure_pair import refuse_pair
-from .reading import read_data, refuse_stdin_twice
+from .flags import as_json, taking
 
 EXAMPLE = (
     "Examples: setveil explain release ale --original baskets.csv    "
     "setveil explain release ale wine beer --original baskets.csv --top 10"
 )
 TOP = 5
+ORIGINAL = "the data the release was made from, read with the same options as then; - is standard input"
 
-OWN = (
-    Flag(
-        "original",
-        str | None,
-        "the data the release was made from, read with the same options as then; - is standard input",
-        panel="Explain",
-        metavar="DATA",
-    ),
-    Flag(
-        "top",
-        str | None,
+
+def check_top(top: int | None, usual: int) -> int:
+    """Return how many to show; 0 is refused."""
+    if top == 0:
+        raise UsageError("top must be 1 or more.", f"Give for example {usual}.")
+    return usual if top is None else top
+
+
+def check_original(original: str | None) -> str:
+    """Return the file of the original; `UsageError` where none is named."""
+    if original is None:
+        raise UsageError(
+            "the original records are needed.", "Give them: --original DATA.", code="no-original"
+        )
+    return original
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Reading, Shown):
+    """What `explain` can be asked."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+
+    original: Text = declare(ORIGINAL, panel="Explain", metavar="DATA")
+    top: int | None = declare(
         f"how many combinations to show of a kind, and groups of a local recoding; {TOP} if not given",
         panel="Explain",
         metavar="N",
-    ),
-    Flag("as_json", bool, "print the answer as JSON", ("--json",), panel="Explain", default=False),
-)
+    )
+    as_json: bool = as_json("the answer", "Explain")
 
 
-@taking(OWN, READING, NOTICES, TABLE)
+@taking(Asked)
 def explain(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"
@@ -53,17 +70,13 @@ def explain(
     break the promise; then how far the promise had to be weakened, and which others had to give way.
     The answer is personal data: rare combinations point at persons.
     """
-    top = TOP if given["top"] is None else whole("top", given["top"])
-    if not top:
-        raise UsageError("top must be 1 or more.", f"Give for example {TOP}.")
-    refuse_pair(release, "explain")
-    if given["original"] is None:
-        raise UsageError(
-            "the original records are needed.", "Give them: --original DATA.", code="no-original"
-        )
-    refuse_stdin_twice(given["original"], [], given)
-    transactions = read_data(given["original"], given)
-    with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
+    asked = Asked.take(given)
+    top = check_top(asked.top, TOP)
+    refuse_folder("explain", release)
+    original = check_original(asked.original)
+    input_files(asked, original)
+    transactions = asked.read_sets(original)
+    with screen.notices_before_error(transactions.notices, verbose=asked.verbose):
         from ..explain import PERSONAL, explain_all
         from ..progress import Watch
         from ..reopen.sets import read_set_release
@@ -72,9 +85,9 @@ def explain(
             watch = Watch(listener=listener)
             opened = read_set_release(release, transactions, watch=watch)
             found = explain_all(opened, list(dict.fromkeys(label)), top=top, watch=watch)
-    screen.notices(transactions.notices, verbose=given["verbose"])
+    screen.notices(transactions.notices, verbose=asked.verbose)
     screen.result(
         "\n\n".join([*map(str, found), PERSONAL]),
         {"personal_data": PERSONAL, "explanations": [answer.as_dict() for answer in found]},
-        as_json=given["as_json"],
+        as_json=asked.as_json,
     )

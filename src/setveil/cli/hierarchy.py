@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 from ..errors import UsageError
+from ..run import Shown
+from ..run.fields import TABLE_PANEL, Fields, Text, declare, switch, whole
+from ..run.reading import Files, Reading, Tables
 from . import screen
-from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
-from .reading import read_data
+from .flags import as_json, taking
 
 if TYPE_CHECKING:
     from ..hierarchy.edges import HierarchyFile
@@ -28,34 +30,67 @@ app = typer.Typer(
 )
 
 FORMATS = "paths, parents, json or amnesia"
-Text = str | None
 
-OUTPUT = (
-    Flag("output", Text, "file to write; stdout if not given", ("--output", "-o"), panel="Output"),
-    Flag("to", Text, f"format to write: {FORMATS}", panel="Output"),
-    Flag("force", bool, "replace an existing file", default=False, panel="Output"),
-    Flag("as_json", bool, "print the result as JSON", ("--json",), default=False, panel="Output"),
-)
-AS_JSON = OUTPUT[-1:]
-TREE = (
-    Flag("format", Text, f"{FORMATS}; told by the content if not given", panel="Hierarchy"),
-    Flag(
-        "tree_delimiter",
-        Text,
-        "what separates its cells",
-        ("--hierarchy-delimiter",),
-        panel="Hierarchy",
-    ),
-    Flag("tree_encoding", Text, "utf-8 if not given", ("--hierarchy-encoding",), panel="Hierarchy"),
-    Flag(
-        "tree_header",
-        bool | None,
+
+@dataclass(frozen=True, kw_only=True)
+class AsJson(Fields):
+    """Results as JSON."""
+
+    as_json: bool = as_json("the result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(AsJson):
+    """Where the hierarchy goes."""
+
+    output: Text = declare("file to write; stdout if not given", "--output", "-o", panel="Output")
+    to: Text = declare(f"format to write: {FORMATS}", panel="Output")
+    force: bool = switch("replace an existing file", panel="Output")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree(Fields):
+    """How the hierarchy is read."""
+
+    format: Text = declare(f"{FORMATS}; told by the content if not given", panel="Hierarchy")
+    tree_delimiter: Text = declare(
+        "what separates its cells", "--hierarchy-delimiter", panel="Hierarchy"
+    )
+    tree_encoding: Text = declare("utf-8 if not given", "--hierarchy-encoding", panel="Hierarchy")
+    tree_header: bool | None = declare(
         "whether its first line holds names",
-        ("--hierarchy-header/--no-hierarchy-header",),
+        "--hierarchy-header/--no-hierarchy-header",
         panel="Hierarchy",
-    ),
-)
-COLUMN = (Flag("column", Text, "the column of a table whose items are meant", panel="Tables"),)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data(Reading, Shown):
+    """How the data are read."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+
+    column: Text = declare("the column of a table whose items are meant", panel=TABLE_PANEL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Making(Written, Data):
+    """What the making of a hierarchy can be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checking(AsJson, Tree, Data):
+    """What the check of a hierarchy can be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Showing(AsJson, Tree, Shown):
+    """What the showing of a hierarchy can be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Converting(Written, Tree, Shown):
+    """What the conversion of a hierarchy can be asked."""
 
 
 @app.command(
@@ -63,7 +98,7 @@ COLUMN = (Flag("column", Text, "the column of a table whose items are meant", pa
     "setveil hierarchy build codes.csv --prefixes 1,3    "
     "setveil hierarchy build ages.csv --intervals 0,10,20,40 --intervals 0,20,40"
 )
-@taking(OUTPUT, READING, NOTICES, TABLE, COLUMN)
+@taking(Making)
 def build(
     data: str = typer.Argument(..., help="the data whose items get a hierarchy; - is stdin"),
     fan_out: str | None = typer.Option(None, help="groups of so many sorted labels, level by level"),
@@ -76,6 +111,7 @@ def build(
     **given: Any,
 ) -> None:
     """Make a hierarchy over the items of the data."""
+    asked = Making.take(given)
     from ..hierarchy import build as builders
 
     ways = [bool(fan_out), bool(prefixes), bool(intervals), flat]
@@ -83,7 +119,7 @@ def build(
         raise UsageError("--fan-out, --prefixes, --intervals and --flat exclude each other.")
     lengths = [whole("prefixes", text.strip()) for text in (prefixes or "1").split(",")]
     members = whole("fan_out", fan_out or "4")
-    labels = _items_of(_read(data, given), given)
+    labels = _items_of(_read(data, asked), asked)
     if prefixes:
         made = builders.from_prefixes(labels, lengths, root=root)
     elif intervals:
@@ -93,11 +129,11 @@ def build(
         made = builders.flat(labels, root)
     else:
         made = builders.balanced(labels, members, root=root)
-    _deliver(made, [data], given)
+    _deliver(made, [data], asked)
 
 
 @app.command(epilog="Example: setveil hierarchy learn baskets.csv --fan-out 5 -o learned.csv")
-@taking(OUTPUT, READING, NOTICES, TABLE, COLUMN)
+@taking(Making)
 def learn(
     data: str = typer.Argument(..., help="the data to learn from; - is stdin"),
     fan_out: str = typer.Option("4", help="how many labels share a parent"),
@@ -105,22 +141,23 @@ def learn(
     **given: Any,
 ) -> None:
     """Learn a hierarchy: items that occur with the same others share a parent. It is private."""
+    asked = Making.take(given)
     from ..hierarchy.build import learned
 
     members = whole("fan_out", fan_out)
-    made = learned(_of_column(_read(data, given), given), fan_out=members, root=root)
+    made = learned(_of_column(_read(data, asked), asked), fan_out=members, root=root)
     screen.say(
         "notice: a learned hierarchy tells something about the records: keep it private; "
         "give it to anonymize with --private-hierarchy."
     )
-    _deliver(made, [data], given)
+    _deliver(made, [data], asked)
 
 
 @app.command(
     epilog="Examples: setveil hierarchy check products.csv --data baskets.csv    "
     "setveil hierarchy check products.csv --fix mended.csv --add-root ALL"
 )
-@taking(AS_JSON, TREE, READING, NOTICES, TABLE, COLUMN)
+@taking(Checking)
 def check(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     data: str | None = typer.Option(None, help="data whose items must be in it", metavar="FILE"),
@@ -139,20 +176,21 @@ def check(
     **given: Any,
 ) -> None:
     """List everything that is wrong with a hierarchy; exit code 3 if there are errors."""
+    asked = Checking.take(given)
     from ..hierarchy.doctor import diagnose, mend
     from .hierarchy_view import findings_text
 
     if fix is None and (add_root or attach or unspecified or to or force):
         raise UsageError("--add-root, --attach, --unspecified, --to and --force go with --fix FILE.")
-    if data is None and (attach or picked(given, (*READING, *TABLE, *COLUMN))):
+    if data is None and (attach or asked.given(Reading) or asked.column):
         raise UsageError("options for reading data, and --attach, go with --data FILE.")
-    source = _edges(hierarchy, given)
-    screen.notices(source.notices, verbose=given["verbose"])
+    source = _edges(hierarchy, asked)
+    screen.notices(source.notices, verbose=asked.verbose)
     items: dict[str, int | None] | None = None
     data_file = data
     if data is not None:
-        transactions = _read(data, given)
-        items, data_file = _items_with_lines(transactions, given), transactions.source
+        transactions = _read(data, asked)
+        items, data_file = _items_with_lines(transactions, asked), transactions.source
     findings = diagnose(source, items, data_file=data_file)
     plain: dict[str, Any] = {"hierarchy": hierarchy, "data": data, "format": source.format}
     if fix is not None:
@@ -180,7 +218,7 @@ def check(
         "infos": count["info"],
         "findings": [finding.as_dict() for finding in findings],
     }
-    screen.result(findings_text(findings, hierarchy), plain, as_json=given["as_json"])
+    screen.result(findings_text(findings, hierarchy), plain, as_json=asked.as_json)
     if count["error"]:
         raise typer.Exit(3)
 
@@ -189,7 +227,7 @@ def check(
     epilog="Examples: setveil hierarchy show products.csv --depth 2    "
     "setveil hierarchy show products.csv --under dairy"
 )
-@taking(AS_JSON, TREE, NOTICES)
+@taking(Showing)
 def show(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     depth: str | None = typer.Option(None, help="levels to show; as many as are readable if not given"),
@@ -198,22 +236,23 @@ def show(
     **given: Any,
 ) -> None:
     """Draw a hierarchy as a tree, with the number of leaves below each category."""
+    asked = Showing.take(given)
     from ..hierarchy.doctor import to_hierarchy
     from .hierarchy_view import draw
 
-    source = _edges(hierarchy, given)
-    screen.notices(source.notices, verbose=given["verbose"])
+    source = _edges(hierarchy, asked)
+    screen.notices(source.notices, verbose=asked.verbose)
     draw(
         to_hierarchy(source, allow_forest=True),
         depth=None if depth is None else whole("depth", depth),
         limit=None if limit is None else whole("limit", limit),
         under=under,
-        as_json=given["as_json"],
+        as_json=asked.as_json,
     )
 
 
 @app.command(epilog="Example: setveil hierarchy convert products.csv --to json -o products.json")
-@taking(OUTPUT, TREE, NOTICES)
+@taking(Converting)
 def convert(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     add_root: str | None = typer.Option(None, help="join several roots below this label"),
@@ -221,39 +260,40 @@ def convert(
     **given: Any,
 ) -> None:
     """Write a hierarchy in another format."""
+    asked = Converting.take(given)
     from ..hierarchy.doctor import mend, to_hierarchy
 
-    source = _edges(hierarchy, given)
-    screen.notices(source.notices, verbose=given["verbose"])
-    if not given["to"] and _format_of(given["output"]) is None:
+    source = _edges(hierarchy, asked)
+    screen.notices(source.notices, verbose=asked.verbose)
+    if not asked.to and _format_of(asked.output) is None:
         raise UsageError("the format to write is not given.", f"Give --to: {FORMATS}.")
     if add_root is not None:
         source, _ = mend(source, add_root=add_root)
-    _deliver(to_hierarchy(source), [hierarchy], given, delimiter=delimiter)
+    _deliver(to_hierarchy(source), [hierarchy], asked, delimiter=delimiter)
 
 
-def _edges(path: str, given: Mapping[str, Any]) -> HierarchyFile:
+def _edges(path: str, asked: Any) -> HierarchyFile:
     from ..io.hierarchies import read_edges
 
     return read_edges(
         path,
-        format=given["format"],
-        delimiter=given["tree_delimiter"],
-        encoding=given["tree_encoding"] or "utf-8",
-        has_header=given["tree_header"],
+        format=asked.format,
+        delimiter=asked.tree_delimiter,
+        encoding=asked.tree_encoding or "utf-8",
+        has_header=asked.tree_header,
     )
 
 
-def _read(path: str, given: Mapping[str, Any]) -> Transactions:
-    transactions = read_data(path, given)
-    screen.notices(transactions.notices, verbose=given["verbose"])
+def _read(path: str, asked: Data) -> Transactions:
+    transactions = asked.read_sets(path)
+    screen.notices(transactions.notices, verbose=asked.verbose)
     return transactions
 
 
-def _column_start(transactions: Transactions, given: Mapping[str, Any]) -> str:
+def _column_start(transactions: Transactions, asked: Any) -> str:
     """Return the prefix of the labels meant: ``column=`` for a table, nothing otherwise."""
     columns = transactions.layout.item_columns if transactions.layout is not None else ()
-    name: str | None = given["column"]
+    name: str | None = asked.column
     if not columns:
         if name is not None:
             raise UsageError("--column is for tables.", "Name the set-valued column: --set COLUMN.")
@@ -268,15 +308,15 @@ def _column_start(transactions: Transactions, given: Mapping[str, Any]) -> str:
     return f"{name}="
 
 
-def _items_of(transactions: Transactions, given: Mapping[str, Any]) -> list[str]:
+def _items_of(transactions: Transactions, asked: Any) -> list[str]:
     """Return the labels that a hierarchy must hold, without column and count."""
-    return list(_items_with_lines(transactions, given))
+    return list(_items_with_lines(transactions, asked))
 
 
-def _items_with_lines(transactions: Transactions, given: Mapping[str, Any]) -> dict[str, int | None]:
+def _items_with_lines(transactions: Transactions, asked: Any) -> dict[str, int | None]:
     """Return the labels that a hierarchy must hold, each with the line it is first seen on."""
-    start = _column_start(transactions, given)
-    counted = given["counts"] or given["count_column"]
+    start = _column_start(transactions, asked)
+    counted = asked.counts or asked.count_column
     items: dict[str, int | None] = {}
     for label in transactions.vocabulary:
         if not label.startswith(start):
@@ -288,10 +328,10 @@ def _items_with_lines(transactions: Transactions, given: Mapping[str, Any]) -> d
     return items
 
 
-def _of_column(transactions: Transactions, given: Mapping[str, Any]) -> Transactions:
+def _of_column(transactions: Transactions, asked: Any) -> Transactions:
     """Return the records with the items of one column only, without its name."""
-    start = _column_start(transactions, given)
-    if given["counts"] or given["count_column"]:
+    start = _column_start(transactions, asked)
+    if asked.counts or asked.count_column:
         raise UsageError("counts do not fit learning.", "Learn without them; counts are put below.")
     if not start:
         return transactions
@@ -323,15 +363,15 @@ def _refuse_same(output: str, inputs: list[str]) -> None:
 def _deliver(
     hierarchy: Hierarchy,
     inputs: list[str],
-    given: Mapping[str, Any],
+    asked: Any,
     *,
     delimiter: str | None = None,
 ) -> None:
     """Write the hierarchy to its file, or to stdout, and say what it is."""
     from ..io.hierarchies import write_hierarchy
 
-    output: str | None = given["output"]
-    form = given["to"] or _format_of(output) or "paths"
+    output: str | None = asked.output
+    form = asked.to or _format_of(output) or "paths"
     plain: dict[str, Any] = {
         "leaves": hierarchy.n_leaves,
         "categories": len(hierarchy) - hierarchy.n_leaves,
@@ -342,9 +382,9 @@ def _deliver(
     }
     if output is not None:
         _refuse_same(output, inputs)
-        write_hierarchy(hierarchy, output, format=form, delimiter=delimiter, force=given["force"])
-        screen.result(f"{hierarchy!r} written to {output}", plain, as_json=given["as_json"])
-    elif given["as_json"]:
+        write_hierarchy(hierarchy, output, format=form, delimiter=delimiter, force=asked.force)
+        screen.result(f"{hierarchy!r} written to {output}", plain, as_json=asked.as_json)
+    elif asked.as_json:
         screen.print_json({**plain, "parents": hierarchy.parents_by_label()})
     else:
         if sys.stdout is None:

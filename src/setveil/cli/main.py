@@ -45,7 +45,6 @@ from . import (
     report,
     risk,
     screen,
-    standing,
     sweep,
 )
 from . import (
@@ -115,7 +114,7 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
-    standing.start()
+    screen.forget_placed()
     as_json = "--json" in arguments
     try:
         _sweep(arguments)
@@ -190,7 +189,7 @@ def _standing(arguments: Sequence[str]) -> str:
     if writing:
         with contextlib.suppress(KeyboardInterrupt, Terminated):
             _sweep(arguments)
-    return standing.sentence(writing=writing)
+    return screen.how_it_stands(writing=writing)
 
 
 def _interrupted(arguments: Sequence[str]) -> int:

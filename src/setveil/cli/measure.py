@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 from ..errors import UsageError
+from ..run import Shown
+from ..run.fields import (
+    BUCKETS,
+    LEAVE_OUT,
+    PAIRS,
+    SETS,
+    Fields,
+    Text,
+    declare,
+    listed,
+    refuse_unfit,
+    switch,
+)
+from ..run.reading import Files, Reading, Tables, input_files
 from . import screen
-from .flags import NOTICES, READING, TABLE, Flag, listed, taking, whole
-from .measure_pair import measure_pair
-from .measure_table import BUCKETS, measure_table, refuse_for_sets
-from .reading import read_data, refuse_stdin_twice
+from .explain import check_original, check_top
+from .flags import as_json, check_outputs, taking
+from .risk import confirm_original, refuse_beside_buckets
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -29,83 +42,88 @@ EXAMPLE = (
 PRIVATE = "Personal data: these figures come from the original records. Keep them as safe as those."
 TOP = 10
 
-OWN = (
-    Flag(
-        "original",
-        str | None,
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Reading, Shown):
+    """What `measure` can be asked."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+
+    original: Text = declare(
         "the data the release was made from, read with the same options as then; - is standard input",
         panel="Measure",
         metavar="DATA",
-    ),
-    Flag(
-        "measures",
-        str | None,
+        fits="sets buckets",
+    )
+    measures: Text = declare(
         "which, by commas, or all; the cheap ones if not given",
         panel="Measure",
         metavar="NAMES",
-    ),
-    Flag(
-        "support",
-        str | None,
+        fits=SETS,
+    )
+    support: Text = declare(
         "share of the records that makes an itemset frequent, for measures that mine; 1% if not given, "
         "for ml2 and dml2 the mean of 1%, 2% and 3%",
         panel="Measure",
         metavar="SHARE",
-    ),
-    Flag(
-        "by_branch",
-        bool,
-        "show which categories and items lost most",
-        panel="Measure",
-        default=False,
-    ),
-    Flag(
-        "top",
-        str | None,
+    )
+    by_branch: bool = switch("show which categories and items lost most", panel="Measure", fits=SETS)
+    top: int | None = declare(
         f"how many categories, items and queries to show; {TOP} if not given",
         panel="Measure",
         metavar="N",
-    ),
-    Flag("as_json", bool, "print the figures as JSON", ("--json",), panel="Measure", default=False),
-)
-QUERIES = (
-    Flag(
-        "queries",
-        str | None,
+        fits="sets pairs",
+    )
+    as_json: bool = as_json("the figures", "Measure")
+    queries: Text = declare(
         "COUNT queries to ask, one a line: labels of items or categories by commas",
         panel="Queries",
         metavar="FILE",
-    ),
-    Flag("random_queries", str | None, "ask N random queries", panel="Queries", metavar="N"),
-    Flag(
-        "query_size",
-        str | None,
+        fits=SETS,
+    )
+    random_queries: int | None = declare(
+        "ask N random queries", panel="Queries", metavar="N", fits="sets buckets"
+    )
+    query_size: int | None = declare(
         "labels of a random query at most; 3 if not given",
         panel="Queries",
         metavar="Q",
-    ),
-    Flag(
-        "drawn_from",
-        str | None,
+        fits="sets buckets",
+    )
+    drawn_from: Text = declare(
         "records: labels that occur together, or items: any labels; records if not given",
         panel="Queries",
-    ),
-    Flag(
-        "sanity",
-        str | None,
+        fits=SETS,
+    )
+    sanity: Text = declare(
         "share of the records below which a true count counts as that; 0.1% if not given",
         panel="Queries",
         metavar="SHARE",
-    ),
-    Flag("save_queries", str | None, "write the queries asked", panel="Queries", metavar="FILE"),
-    Flag("force", bool, "with --save-queries: replace the file", panel="Queries", default=False),
-)
+        fits=SETS,
+    )
+    save_queries: Text = declare("write the queries asked", panel="Queries", metavar="FILE", fits=SETS)
+    force: bool = switch("with --save-queries: replace the file", panel="Queries", fits=SETS)
+    min_conviction: Text = declare(
+        "how far a rule must be from chance to be interesting; 1.01 if not given",
+        panel="Tables in buckets",
+        metavar="NUMBER",
+        fits=BUCKETS,
+    )
+    max_conditions: int | None = declare(
+        "columns that a rule has conditions on at most; 2 if not given",
+        panel="Tables in buckets",
+        metavar="N",
+        fits=BUCKETS,
+    )
+    selectivity: Text = declare(
+        "share of a column's values that a query names at most; 0.3 if not given",
+        panel="Tables in buckets",
+        metavar="SHARE",
+        fits=BUCKETS,
+    )
 
 
-FLAGS = (OWN, QUERIES, BUCKETS, READING, NOTICES, TABLE)
-
-
-@taking(*FLAGS)
+@taking(Asked)
 def measure(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"
@@ -128,26 +146,31 @@ def measure(
 
     The figures are private: they are about the original records, not about the release alone.
     """
+    asked = Asked.take(given)
     from ..io.folder.ownership import holds_buckets, holds_pair
 
     if holds_buckets(release):
-        measure_table(release, given, [flag for group in FLAGS for flag in group])
+        _measure_buckets(release, asked)
         return
-    refuse_for_sets(given)
-    top = TOP if given["top"] is None else whole("top", given["top"])
-    if not top:
-        raise UsageError("top must be 1 or more.", f"Give for example {TOP}.")
+    for field in asked.given_fields():
+        if field.fits == (BUCKETS,):
+            raise UsageError(
+                f"{field.flag} is for tables in buckets.", LEAVE_OUT, code="option-does-not-fit"
+            )
+    top = check_top(asked.top, TOP)
     if holds_pair(release):
-        measure_pair(release, given, [flag for group in FLAGS for flag in group], top)
+        _measure_pair(release, asked, top)
         return
-    asked = _asked(given)
-    _check_files(given)
-    if given["queries"] is not None:
+    wanted = _wanted(asked)
+    original = check_original(asked.original)
+    inputs = input_files(asked, original, asked.queries)
+    check_outputs(asked, inputs, "save_queries")
+    if asked.queries is not None:
         from ..io.lists import read_queries
 
-        asked["queries"] = read_queries(given["queries"])
-    transactions = read_data(given["original"], given)
-    with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
+        wanted["queries"] = read_queries(asked.queries)
+    transactions = asked.read_sets(original)
+    with screen.notices_before_error(transactions.notices, verbose=asked.verbose):
         from ..api import measure as measure_release
         from ..progress import Watch
         from ..reopen.sets import read_set_release
@@ -155,18 +178,18 @@ def measure(
         with screen.progress() as listener:
             watch = Watch(listener=listener)
             opened = read_set_release(release, transactions, watch=watch)
-            scores = measure_release(opened, watch=watch, **asked)
-    screen.notices(transactions.notices, verbose=given["verbose"])
-    if scores.queries is not None and given["save_queries"] is not None:
+            scores = measure_release(opened, watch=watch, **wanted)
+    screen.notices(transactions.notices, verbose=asked.verbose)
+    if scores.queries is not None and asked.save_queries is not None:
         from ..io.lists import write_queries
 
-        write_queries(scores.queries.workload.queries(), given["save_queries"], force=given["force"])
-        screen.written(given["save_queries"])
-    branches, items = _worst(opened, top) if given["by_branch"] else ((), ())
-    worst = [] if scores.queries is None or given["top"] is None else scores.queries.worst(top)
-    if given["as_json"]:
+        write_queries(scores.queries.workload.queries(), asked.save_queries, force=asked.force)
+        screen.written(asked.save_queries)
+    branches, items = _worst(opened, top) if asked.by_branch else ((), ())
+    worst = [] if scores.queries is None or asked.top is None else scores.queries.worst(top)
+    if asked.as_json:
         plain: dict[str, Any] = {"personal_data": PRIVATE, **scores.as_dict()}
-        if given["by_branch"]:
+        if asked.by_branch:
             plain["branches"] = [branch.as_dict() for branch in branches]
             plain["items"] = [item.as_dict() for item in items]
         if worst:
@@ -174,7 +197,7 @@ def measure(
         screen.print_json(plain)
         return
     screen.echo(str(scores))
-    if given["by_branch"]:
+    if asked.by_branch:
         _show_branches("Categories that lost most", "category", branches)
         _show_branches("Items that lost most", "item", items)
     if worst:
@@ -182,52 +205,44 @@ def measure(
     screen.echo(f"\n{PRIVATE}")
 
 
-def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
+def _wanted(asked: Asked) -> dict[str, Any]:
     """Return the options of `api.measure`, checked as far as no file is needed for it."""
     from ..measure.catalogue import ALL, chosen
     from ..measure.queries import SOURCES
 
-    names = listed(given["measures"])
+    names = listed(asked.measures)
     measures: Any = ALL if names == [ALL] else names or None
-    support = None if given["support"] is None else share_of("support", given["support"])
+    support = None if asked.support is None else share_of("support", asked.support)
     taken = [found.name for found in chosen(measures, support=support)]
-    if given["original"] is None:
-        raise UsageError(
-            "the original records are needed.", "Give them: --original DATA.", code="no-original"
-        )
-    asks = given["queries"] is not None or given["random_queries"] is not None
-    if given["queries"] is not None and given["random_queries"] is not None:
+    check_original(asked.original)
+    asks = asked.queries is not None or asked.random_queries is not None
+    if asked.queries is not None and asked.random_queries is not None:
         raise UsageError("--queries and --random-queries do not go together.", "Keep one.")
-    for name in ("query_size", "drawn_from"):
-        if given[name] is not None and given["random_queries"] is None:
-            flag = "--" + name.replace("_", "-")
+    for field in asked.given_fields():
+        if field.name in ("query_size", "drawn_from") and asked.random_queries is None:
             raise UsageError(
-                f"{flag} is for random queries.", "Give --random-queries N, or leave it out."
+                f"{field.flag} is for random queries.", "Give --random-queries N, or leave it out."
             )
-    if given["drawn_from"] not in (None, *SOURCES):
+        if field.name in ("sanity", "save_queries") and not asks and "are" not in taken:
+            raise UsageError(
+                f"{field.flag} is for queries.", "Give --queries FILE or --random-queries N."
+            )
+    if asked.drawn_from not in (None, *SOURCES):
         raise UsageError(
-            f"queries cannot be drawn from {given['drawn_from'][:40]!r}.",
+            f"queries cannot be drawn from {str(asked.drawn_from)[:40]!r}.",
             f"Known: {', '.join(SOURCES)}.",
         )
-    for name in ("sanity", "save_queries"):
-        if given[name] is not None and not asks and "are" not in taken:
-            flag = "--" + name.replace("_", "-")
-            raise UsageError(f"{flag} is for queries.", "Give --queries FILE or --random-queries N.")
-    if given["top"] is not None and not given["by_branch"] and not asks and "are" not in taken:
+    if asked.top is not None and not asked.by_branch and not asks and "are" not in taken:
         raise UsageError("--top is for --by-branch and for queries.", "Give one of them.")
-    if given["force"] and given["save_queries"] is None:
+    if asked.force and asked.save_queries is None:
         raise UsageError("--force is for --save-queries.", "Leave it out.")
-    numbers = {
-        name: whole(name, given[name])
-        for name in ("random_queries", "query_size")
-        if given[name] is not None
-    }
     return {
         "measures": measures,
         "support": support,
-        "drawn_from": given["drawn_from"],
-        "sanity": None if given["sanity"] is None else share_of("sanity", given["sanity"]),
-        **numbers,
+        "drawn_from": asked.drawn_from,
+        "sanity": None if asked.sanity is None else share_of("sanity", asked.sanity),
+        "random_queries": asked.random_queries,
+        "query_size": asked.query_size,
     }
 
 
@@ -244,17 +259,6 @@ def share_of(name: str, text: str) -> Fraction:
             code="not-a-number",
         )
     return share
-
-
-def _check_files(given: Mapping[str, Any]) -> None:
-    """Refuse files that cannot be read or written together, before anything is read."""
-    files = [given["queries"]] if given["queries"] is not None else []
-    refuse_stdin_twice(given["original"], files, given)
-    if given["save_queries"] is not None:
-        from ..io.files import check_new_file
-
-        inputs = [name for name in (given["original"], *files) if name != "-"]
-        check_new_file(given["save_queries"], force=given["force"], inputs=inputs)
 
 
 def _worst(release: Release, top: int) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
@@ -298,3 +302,98 @@ def _show_queries(worst: list[dict[str, Any]]) -> None:
             for q in worst
         ],
     )
+
+
+def _measure_buckets(target: str, asked: Asked) -> None:
+    """Show how far a table in buckets is from the original one."""
+    refuse_beside_buckets(asked)
+    how: dict[str, Any] = {
+        "queries": asked.random_queries,
+        "dimensions": asked.query_size,
+        "max_conditions": asked.max_conditions,
+        "min_support": _exact("support", asked.support),
+        "min_conviction": _exact("min_conviction", asked.min_conviction),
+        "selectivity": _exact("selectivity", asked.selectivity),
+    }
+    how = {name: value for name, value in how.items() if value is not None}
+    from ..measure.bucket_scores import measure_buckets
+    from ..progress import Watch
+    from ..reopen.buckets import read_bucket_release
+
+    with screen.progress() as listener:
+        watch = Watch(listener=listener)
+        release = read_bucket_release(target, watch=watch)
+        screen.notices(confirm_original(release, asked.original, asked), verbose=asked.verbose)
+        scores = measure_buckets(release.data, release.bucketing, watch=watch, **how)
+    if asked.as_json:
+        made = {"guarantee": release.guarantee.as_dict(), "method": release.method}
+        screen.print_json({"personal_data": PRIVATE, **made, **scores.as_dict()})
+        return
+    buckets = release.bucketing.n_buckets
+    screen.echo(f"{release.guarantee}, {release.records:,} records in {buckets:,} buckets")
+    screen.table("", ("measure", "value", "meaning"), scores.lines())
+    screen.echo(f"\n{PRIVATE}")
+
+
+def _exact(name: str, text: str | None) -> str | None:
+    """Return a number as it was typed, without a sign of percent."""
+    from ..measure.bucket_queries import exact_number
+
+    if text is None:
+        return None
+    if text.endswith("%"):
+        return str(exact_number(name, text.removesuffix("%").strip()) / 100)
+    exact_number(name, text)
+    return text
+
+
+def _measure_pair(target: str, asked: Asked, top: int) -> None:
+    """Show what hiding the patterns of two data sets cost."""
+    refuse_unfit(
+        asked,
+        PAIRS,
+        "{} does not fit two data sets.",
+        "Leave it out; the folder and its private twin tell all that is needed.",
+        but=[*asked.given(Files), *asked.given(Tables)],
+    )
+    support = None if asked.support is None else share_of("support", asked.support)
+    from ..audit import audit_folder
+    from ..editions.pairs import scores_of
+    from ..progress import Watch
+    from ..reopen.pairs import read_pair_release
+
+    with screen.progress() as listener:
+        watch = Watch(listener=listener)
+        release = read_pair_release(target, watch=watch)
+        scores = scores_of(release, frequent_support=support, watch=watch)
+        watch.tick("auditing", None)
+        finding: Any = audit_folder(target)
+    if asked.as_json:
+        made = {"guarantee": release.guarantee.as_dict(), "method": release.method}
+        screen.print_json(
+            {"personal_data": PRIVATE, **made, **scores.as_dict(), "verdict": finding.as_dict()}
+        )
+        return
+    first, second = release.records
+    screen.echo(f"{release.guarantee}, {first:,} and {second:,} records")
+    every = finding.patterns_every_level
+    after = [
+        ("patterns after", f"{finding.patterns:,}", "closed sets, as the audit counts"),
+        (
+            "at every level",
+            "not counted" if every is None else f"{every:,}",
+            "where a value is also read as the categories above it",
+        ),
+    ]
+    screen.table("", ("measure", "value", "meaning"), [*scores.lines(), *after, *scores.rarer_lines()])
+    if scores.before is not None and len(scores.before):
+        screen.echo()
+        screen.table(
+            "Patterns before, the fastest growing",
+            ("growth", "more frequent in", "pattern"),
+            [
+                (pattern.told_growth, pattern.more_frequent_in, ", ".join(pattern.items))
+                for pattern in scores.before[:top]
+            ],
+        )
+    screen.echo(f"\n{PRIVATE}")

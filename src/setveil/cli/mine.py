@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 from ..errors import UsageError
+from ..run import Shown
+from ..run.fields import Fields, Text, declare, switch
+from ..run.reading import Files, SetsInput, Tables, Trees, input_files
 from . import mine_patterns, mine_rules, screen
-from .flags import NOTICES, READING, TABLE, Flag, picked, taking, whole
-from .inputs import HIERARCHY, THREADS
-from .reading import hierarchy_files, read_data, read_hierarchies, refuse_stdin_twice
+from .flags import as_json, check_outputs, taking, write_output
 
 if TYPE_CHECKING:
     from ..mining.itemsets import Itemsets
@@ -38,50 +38,59 @@ EXAMPLE = (
 PRIVATE = "Personal data: these are counts of the original records. Keep them as safe as those."
 TOP = 20
 
-OWN = (
-    Flag(
-        "min_support",
-        str,
+
+@dataclass(frozen=True, kw_only=True)
+class How(Fields):
+    """What is looked for."""
+
+    min_support: str = declare(
         "records that hold a set at least: a share such as 1% or 0.01, or a count such as 50",
         default=...,
         panel="Mining",
         metavar="SUPPORT",
-    ),
-    Flag(
-        "kind",
-        str,
+    )
+    kind: str = declare(
         "all; closed: without sets that a larger one of the same support stands for; maximal: without "
         "sets that any larger frequent one stands for",
         default="all",
         panel="Mining",
-    ),
-    Flag("most_items", str | None, "items of a set at most", panel="Mining", metavar="N"),
-    replace(THREADS, panel="Mining"),
-)
-LEVELS = tuple(flag for flag in HIERARCHY if flag.name != "private_hierarchy")
-OUTPUT = (
-    Flag(
-        "top",
-        str | None,
+    )
+    most_items: int | None = declare("items of a set at most", panel="Mining", metavar="N")
+    threads: int | None = declare(
+        "how many threads count; all if not given", panel="Mining", metavar="N"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(Fields):
+    """What is shown and written."""
+
+    top: int | None = declare(
         f"the N most frequent only; {TOP} on the screen if not given, all in a file and as JSON",
         panel="Output",
         metavar="N",
-    ),
-    Flag(
-        "output",
-        str | None,
+    )
+    output: Text = declare(
         "write the sets as CSV: support, share, items, itemset",
-        ("-o", "--output"),
+        "-o",
+        "--output",
         panel="Output",
         metavar="FILE.csv",
-    ),
-    Flag("force", bool, "with -o: replace an existing file", default=False, panel="Output"),
-    Flag("as_json", bool, "print the sets as JSON", ("--json",), default=False, panel="Output"),
-)
+    )
+    force: bool = switch("with -o: replace an existing file", panel="Output")
+    as_json: bool = as_json("the sets")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(How, Written, SetsInput, Shown):
+    """What `mine itemsets` can be asked."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"private_hierarchy"})
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (How, Trees, Written, Files, Shown, Tables)
 
 
 @app.command(epilog=EXAMPLE)
-@taking(OWN, LEVELS, OUTPUT, READING, NOTICES, TABLE)
+@taking(Asked)
 def itemsets(
     data: str = typer.Argument(help="The data; - is standard input.", metavar="DATA"), **given: Any
 ) -> None:
@@ -92,60 +101,41 @@ def itemsets(
 
     The result is private: it tells about the original records, under their original labels.
     """
+    asked = Asked.take(given)
     from ..mining.itemsets import least_count
     from ..model.guarantees import exact_support
 
-    asked = exact_support(given["min_support"])
-    numbers = {
-        name: None if given[name] is None else whole(name, given[name])
-        for name in ("most_items", "threads", "top")
-    }
-    _check(data, given)
-    transactions = read_data(data, given)
-    least = least_count(asked, len(transactions))
+    support = exact_support(asked.min_support)
+    _check(data, asked)
+    transactions = asked.read_sets(data)
+    least = least_count(support, len(transactions))
     from ..progress import Watch
 
     with (
-        screen.notices_before_error(transactions.notices, verbose=given["verbose"]),
+        screen.notices_before_error(transactions.notices, verbose=asked.verbose),
         screen.progress() as listener,
     ):
         watch = Watch(listener=listener)
-        found, labels, told = _mined(
-            transactions, least, given, watch, numbers["most_items"], numbers["threads"]
-        )
-    screen.notices([*transactions.notices, *told], verbose=given["verbose"])
-    _deliver(found, labels, least, len(transactions), numbers["top"], given)
+        found, labels, notices = _mine(transactions, least, asked, watch)
+    screen.notices([*transactions.notices, *notices], verbose=asked.verbose)
+    _deliver(found, labels, least, len(transactions), asked)
 
 
-def _check(data: str, given: Mapping[str, Any]) -> None:
+def _check(data: str, asked: Asked) -> None:
     """Refuse what does not go together, before anything is read."""
     from ..mining.itemsets import KINDS
 
-    if given["kind"] not in KINDS:
+    if asked.kind not in KINDS:
         raise UsageError(
-            f"unknown kind of itemsets {given['kind'][:40]!r}.", f"Known: {', '.join(KINDS)}."
+            f"unknown kind of itemsets {asked.kind[:40]!r}.", f"Known: {', '.join(KINDS)}."
         )
-    hierarchies = given["hierarchy"] or []
-    if not hierarchies and picked(given, LEVELS):
+    if not asked.hierarchy and asked.given(Trees):
         raise UsageError("options for a hierarchy go with --hierarchy FILE.", "Give one.")
-    if given["force"] and given["output"] is None:
-        raise UsageError("--force is for -o FILE.", "Leave it out.")
-    files = hierarchy_files(hierarchies, given)
-    refuse_stdin_twice(data, files, given)
-    if given["output"] is not None:
-        from ..io.files import check_new_file
-
-        inputs = [name for name in (data, *files, given["labels"]) if name and name != "-"]
-        check_new_file(given["output"], force=given["force"], inputs=inputs)
+    check_outputs(asked, input_files(asked, data), "output", force_is_for="-o FILE")
 
 
-def _mined(
-    transactions: Transactions,
-    least: int,
-    given: Mapping[str, Any],
-    watch: Watch,
-    most_items: int | None,
-    threads: int | None,
+def _mine(
+    transactions: Transactions, least: int, asked: Asked, watch: Watch
 ) -> tuple[Itemsets, tuple[str, ...], tuple[str, ...]]:
     """Return the sets, the labels of their items, and what to tell about the hierarchy."""
     import numpy as np
@@ -153,17 +143,17 @@ def _mined(
     from ..mining.itemsets import frequent_itemsets
 
     parent = None
-    told: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     labels, indptr, items = transactions.vocabulary.labels, transactions.indptr, transactions.items
-    trees = read_hierarchies(given["hierarchy"] or [], transactions, given)
-    if given["hierarchy"]:
+    trees = asked.read_trees(transactions)
+    if asked.hierarchy:
         from ..model.fit import fit_hierarchy
         from ..model.guarantees import KmAnonymity
         from ..model.transactions import bind
 
         # As for a release; which promise it would keep makes no difference here.
-        fitted, _, told = fit_hierarchy(
-            transactions, trees, KmAnonymity(2, 1), unknown=given["unknown"]
+        fitted, _, notices = fit_hierarchy(
+            transactions, trees, KmAnonymity(2, 1), unknown=asked.unknown
         )
         tree, rows = bind(transactions, fitted)
         labels, indptr, items, parent = tree.labels, rows.indptr, rows.leaves, tree.parent
@@ -174,13 +164,13 @@ def _mined(
         weights,
         len(labels),
         least,
-        kind=given["kind"],
-        most_items=most_items,
+        kind=asked.kind,
+        most_items=asked.most_items,
         parent=parent,
-        threads=threads,
+        threads=asked.threads,
         watch=watch,
     )
-    return found, labels, told
+    return found, labels, notices
 
 
 def _deliver(
@@ -188,25 +178,22 @@ def _deliver(
     labels: tuple[str, ...],
     least: int,
     n_records: int,
-    top: int | None,
-    given: Mapping[str, Any],
+    asked: Asked,
 ) -> None:
     """Write the file, then show the sets, the most frequent first."""
-    chosen = found.most_frequent(len(found) if top is None else top)
-    if given["output"] is not None:
-        from ..io.files import write_text_file
+    chosen = found.most_frequent(len(found) if asked.top is None else asked.top)
+    if asked.output is not None:
         from ..io.lists import itemsets_as_csv
 
         text = itemsets_as_csv(chosen.labelled(labels), n_records)
-        write_text_file(given["output"], text, mode=0o600, force=given["force"])
-        screen.written(given["output"])
-    if given["as_json"]:
+        write_output(asked.output, text, force=asked.force)
+    if asked.as_json:
         screen.print_json(
             {
                 "personal_data": PRIVATE,
                 "records": n_records,
                 "least_support": least,
-                "kind": given["kind"],
+                "kind": asked.kind,
                 "found": len(found),
                 "itemsets": [
                     {"itemset": list(names), "support": support, "share": support / n_records}
@@ -215,8 +202,8 @@ def _deliver(
             }
         )
         return
-    word = {"all": "", "closed": "closed ", "maximal": "maximal "}[given["kind"]]
-    shown = chosen if top is not None else chosen.most_frequent(TOP)
+    word = {"all": "", "closed": "closed ", "maximal": "maximal "}[asked.kind]
+    shown = chosen if asked.top is not None else chosen.most_frequent(TOP)
     title = f"{len(found):,} {word}frequent itemsets, in at least {least:,} of {n_records:,} records"
     if len(shown) < len(found):
         title += f"; the {len(shown):,} most frequent"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import UsageError
+from ..run import Shown
+from ..run.fields import (
+    TABLE_PANEL,
+    Text,
+    check_threads,
+    declare,
+    refuse_stdin_twice,
+    switch,
+)
+from ..run.reading import TwoSets, warn_of_nothing_shared
 from . import screen
-from .flags import NOTICES, READING, Flag, check_stdin_once, taking, whole
-from .inputs import THREADS
-from .pattern_inputs import DATA_SETS, check_data_sets, read_data_sets, told_of_sharing
+from .flags import as_json, check_outputs, taking
 
 if TYPE_CHECKING:
     from ..mining.emerging import EmergingPatterns
@@ -29,63 +35,50 @@ PRIVATE = (
 )
 TOP = 20
 
-OWN = (
-    Flag(
-        "growth",
-        str,
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(TwoSets, Shown):
+    """What `mine patterns` can be asked."""
+
+    growth: str = declare(
         "how many times as frequent a pattern must be in one data set as in the other, above 1",
         default=...,
         panel="Mining",
         metavar="RATE",
-    ),
-    Flag(
-        "min_support",
-        str,
+    )
+    min_support: str = declare(
         "records that hold it at least, where it is more frequent: a share such as 10% or 1/3, "
         "or a count",
         default="0.1",
         panel="Mining",
         metavar="SUPPORT",
-    ),
-    Flag(
-        "one_way",
-        bool,
-        "only those that are more frequent in the second data set",
-        default=False,
-        panel="Mining",
-    ),
-    Flag(
-        "minimal",
-        bool,
-        "without patterns that contain another one of the same direction",
-        default=False,
-        panel="Mining",
-    ),
-    Flag("most_items", str | None, "items of a pattern at most", panel="Mining", metavar="N"),
-    replace(THREADS, panel="Mining"),
-)
-OUTPUT = (
-    Flag(
-        "top",
-        str | None,
+    )
+    one_way: bool = switch("only those that are more frequent in the second data set", panel="Mining")
+    minimal: bool = switch(
+        "without patterns that contain another one of the same direction", panel="Mining"
+    )
+    most_items: int | None = declare("items of a pattern at most", panel="Mining", metavar="N")
+    threads: int | None = declare(
+        "how many threads count; all if not given", panel="Mining", metavar="N"
+    )
+    top: int | None = declare(
         f"the N fastest growing only; {TOP} on the screen if not given, all in a file and as JSON",
         panel="Output",
         metavar="N",
-    ),
-    Flag(
-        "output",
-        str | None,
-        "write the patterns as CSV, one a line",
-        ("-o", "--output"),
-        panel="Output",
-        metavar="FILE.csv",
-    ),
-    Flag("force", bool, "with -o: replace an existing file", default=False, panel="Output"),
-    Flag("as_json", bool, "print the patterns as JSON", ("--json",), default=False, panel="Output"),
-)
+    )
+    output: Text = declare(
+        "write the patterns as CSV, one a line", "-o", "--output", panel="Output", metavar="FILE.csv"
+    )
+    force: bool = switch("with -o: replace an existing file", panel="Output")
+    as_json: bool = as_json("the patterns")
+    missing_cells: Text = declare(
+        "error, suppress, suppress-row, complete-rows (complete in all columns) or category for cells "
+        "without a value",
+        panel=TABLE_PANEL,
+    )
 
 
-@taking(DATA_SETS, OWN, OUTPUT, READING, NOTICES)
+@taking(Asked)
 def patterns(
     data: str = typer.Argument(help="The first data set; - is standard input.", metavar="DATA"),
     **given: Any,
@@ -98,67 +91,57 @@ def patterns(
 
     The result is private: it tells about the original records, under their original labels.
     """
-    numbers = {
-        name: None if given[name] is None else whole(name, given[name])
-        for name in ("most_items", "threads", "top")
-    }
-    from ..pair_job import check_threads
-
-    check_threads(numbers["threads"])
-    _check(data, given)
-    pair = read_data_sets(data, given)
+    asked = Asked.take(given)
+    check_threads(asked.threads)
+    _check(data, asked)
+    pair = asked.read_two(data)
     from ..mining.emerging import emerging_patterns
     from ..progress import Watch
 
     with (
-        screen.notices_before_error(pair.notices, verbose=given["verbose"]),
+        screen.notices_before_error(pair.notices, verbose=asked.verbose),
         screen.progress() as listener,
     ):
         found = emerging_patterns(
             pair.first,
             pair.second,
-            growth=given["growth"],
-            min_support=given["min_support"],
-            both_ways=not given["one_way"],
-            minimal=given["minimal"],
-            most_items=numbers["most_items"],
+            growth=asked.growth,
+            min_support=asked.min_support,
+            both_ways=not asked.one_way,
+            minimal=asked.minimal,
+            most_items=asked.most_items,
             names=pair.names,
             watch=Watch(listener=listener),
-            threads=numbers["threads"],
+            threads=asked.threads,
         )
-    screen.notices([*pair.notices, *told_of_sharing(pair)], verbose=given["verbose"])
-    _deliver(found, numbers["top"], given)
+    screen.notices([*pair.notices, *warn_of_nothing_shared(pair)], verbose=asked.verbose)
+    _deliver(found, asked)
 
 
-def _check(data: str, given: Mapping[str, Any]) -> None:
+def _check(data: str, asked: Asked) -> None:
     """Refuse what does not go together, before anything is read."""
     from ..model.guarantees import exact_growth, exact_support
 
-    exact_growth(given["growth"])
-    exact_support(given["min_support"])
-    files = check_data_sets(data, given)
-    check_stdin_once(files)
-    if given["force"] and given["output"] is None:
-        raise UsageError("--force is for -o FILE.", "Leave it out.")
-    if given["output"] is not None:
-        from ..io.files import check_new_file
-
-        inputs = [name for name in files if name != "-"]
-        check_new_file(given["output"], force=given["force"], inputs=inputs)
+    exact_growth(asked.growth)
+    exact_support(asked.min_support)
+    files = asked.check_two(data)
+    refuse_stdin_twice(files)
+    inputs = [name for name in files if name != "-"]
+    check_outputs(asked, inputs, "output", force_is_for="-o FILE")
 
 
-def _deliver(found: EmergingPatterns, top: int | None, given: Mapping[str, Any]) -> None:
+def _deliver(found: EmergingPatterns, asked: Asked) -> None:
     """Write the file, then show the patterns, the fastest growing first."""
-    chosen = found if top is None else found[:top]
-    if given["output"] is not None:
+    chosen = found if asked.top is None else found[: asked.top]
+    if asked.output is not None:
         from ..io.files import write_text_file
 
-        write_text_file(given["output"], chosen.to_csv(), mode=0o600, force=given["force"])
-    if given["as_json"]:
-        plain = found.as_dict(top=top)
-        screen.print_json({"personal_data": PRIVATE, "output": given["output"], **plain})
+        write_text_file(asked.output, chosen.to_csv(), mode=0o600, force=asked.force)
+    if asked.as_json:
+        plain = found.as_dict(top=asked.top)
+        screen.print_json({"personal_data": PRIVATE, "output": asked.output, **plain})
         return
-    shown = chosen if top is not None else found[:TOP]
+    shown = chosen if asked.top is not None else found[:TOP]
     title = found.summary()
     if len(shown) < len(found):
         title += f" The first {len(shown):,}:"
@@ -178,6 +161,6 @@ def _deliver(found: EmergingPatterns, top: int | None, given: Mapping[str, Any])
                 for pattern in shown
             ],
         )
-    if given["output"] is not None:
-        screen.echo(f"Written to {given['output']}.")
+    if asked.output is not None:
+        screen.echo(f"Written to {asked.output}.")
     screen.echo(PRIVATE)

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
-from ..errors import UsageError
 from ..registry import MINING_OPTIONS
-from . import screen
-from .flags import NOTICES, Flag, check_stdin_once, option_flag, taking, whole
-from .inputs import THREADS
-from .microdata import (
-    CELLS,
-    COLUMNS,
-    READ,
-    TREES,
-    hierarchy_files,
-    mining_options,
-    quasi_of,
-    read_table,
+from ..run import Shown
+from ..run.fields import (
+    BUCKETS,
+    TABLE_PANEL,
+    Field,
+    Fields,
+    Options,
+    Text,
+    Texts,
+    declare,
+    fields_of,
+    option_field,
+    refuse_stdin_twice,
+    switch,
+    texts,
 )
+from ..run.reading import Cells, Files, Intervals, Quasi, SecretTable, Trees
+from . import screen
+from .flags import as_json, check_outputs, taking
 
 if TYPE_CHECKING:
     from ..mining.rule_findings import RuleFinding, RuleSet
@@ -44,40 +50,77 @@ MANY_NUMBERS = 10
 """A column of more different numbers than this is better cut into intervals."""
 
 _LONG = {"min_exp": "--min-expectation", "min_conf": "--min-confidence"}
-OWN = tuple(
-    replace(flag, names=(*flag.spelled, _LONG[flag.name])) if flag.name in _LONG else flag
-    for flag in (
-        option_flag(
-            option,
-            "" if option.type is bool else f"({option.default} if not given)",
-            panel="Mining",
-        )
-        for option in MINING_OPTIONS
-    )
-)
-OUTPUT = (
-    Flag("every", bool, "rules that follow from others too", ("--all",), default=False, panel="Output"),
-    Flag(
-        "top",
-        str | None,
+_NOT_OF_BUCKETS = frozenset(field.name for field in fields_of(Files) if BUCKETS not in field.fits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(Fields):
+    """What is shown and written."""
+
+    every: bool = switch("rules that follow from others too", "--all", panel="Output")
+    top: int | None = declare(
         f"the first N rules only; {TOP} on the screen if not given, all in a file and as JSON",
         panel="Output",
         metavar="N",
-    ),
-    Flag(
-        "output",
-        str | None,
+    )
+    output: Text = declare(
         "write the rules as CSV: a column for each condition, the sensitive value last",
-        ("-o", "--output"),
+        "-o",
+        "--output",
         panel="Output",
         metavar="FILE.csv",
-    ),
-    Flag("force", bool, "with -o: replace an existing file", default=False, panel="Output"),
-    Flag("as_json", bool, "print the rules as JSON", ("--json",), default=False, panel="Output"),
-)
+    )
+    force: bool = switch("with -o: replace an existing file", panel="Output")
+    as_json: bool = as_json("the rules")
 
 
-@taking(COLUMNS, OWN, TREES, OUTPUT, READ, CELLS, (replace(THREADS, panel="Mining"),), NOTICES)
+@dataclass(frozen=True, kw_only=True)
+class Asked(SecretTable, Written, Options, Shown):
+    """What `mine rules` can be asked."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = _NOT_OF_BUCKETS | {"unknown", "private_hierarchy"}
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Quasi, Trees, Intervals, Written, Files, Cells, Shown)
+
+    sensitive: Text = declare(
+        "the column that nobody shall learn; one value a person", panel=TABLE_PANEL, metavar="COLUMN"
+    )
+    hierarchy: Texts = texts(
+        "the hierarchy of a quasi-identifying column; may be repeated",
+        panel="Hierarchy",
+        metavar="COLUMN=FILE",
+    )
+    missing_cells: Text = declare(
+        "error, suppress-row or category for cells without a value", panel=TABLE_PANEL
+    )
+    threads: int | None = declare(
+        "how many threads count; all if not given", panel="Mining", metavar="N"
+    )
+
+    @classmethod
+    def more_fields(cls) -> tuple[Field, ...]:
+        """Return the options of mining."""
+        return _mining_fields()
+
+    @property
+    def secret(self) -> str | None:
+        """The sensitive column."""
+        return self.sensitive
+
+
+@cache
+def _mining_fields() -> tuple[Field, ...]:
+    found = []
+    for option in MINING_OPTIONS:
+        field = option_field(option, panel="Mining")
+        if option.type is not bool:
+            field = replace(field, help=f"{field.help} ({option.default} if not given)")
+        if option.name in _LONG:
+            field = replace(field, names=(*field.spelled, _LONG[option.name]))
+        found.append(field)
+    return tuple(found)
+
+
+@taking(Asked)
 def rules(
     data: str = typer.Argument(help="A table; - is standard input.", metavar="DATA"), **given: Any
 ) -> None:
@@ -89,30 +132,35 @@ def rules(
 
     The result is private: it is drawn from the original records.
     """
-    numbers = {
-        name: None if given[name] is None else whole(name, given[name]) for name in ("threads", "top")
-    }
-    options = _check(data, given)
-    table = read_table(data, given)
+    asked = Asked.take(given)
+    options = _check(data, asked)
+    table = asked.read_table(data)
     from ..mining.negative_rules import mine_by_options
     from ..progress import Watch
 
     with (
-        screen.notices_before_error(table.notices, verbose=given["verbose"]),
+        screen.notices_before_error(table.notices, verbose=asked.verbose),
         screen.progress() as listener,
     ):
-        found = mine_by_options(
-            table, options, threads=numbers["threads"], watch=Watch(listener=listener)
-        )
-    told = [*table.notices, *told_of_numbers(table, given), *found.warnings()]
-    screen.notices(told, verbose=given["verbose"])
-    deliver_rules(found, given, every=given["every"], top=numbers["top"])
+        found = mine_by_options(table, options, threads=asked.threads, watch=Watch(listener=listener))
+    notices = [*table.notices, *_advise(table, fuzzy=bool(options.get("fuzzy"))), *found.warnings()]
+    screen.notices(notices, verbose=asked.verbose)
+    deliver_rules(
+        found,
+        asked.output,
+        force=asked.force,
+        as_json=asked.as_json,
+        every=asked.every,
+        top=asked.top,
+    )
 
 
 def deliver_rules(
     found: RuleSet,
-    given: Mapping[str, Any],
+    output: str | None,
     *,
+    force: bool = False,
+    as_json: bool = False,
     facts: Sequence[NegativeRule] = (),
     every: bool = False,
     top: int | None = None,
@@ -123,8 +171,8 @@ def deliver_rules(
     ----------
     found
         What was mined.
-    given
-        The flags ``output``, ``force`` and ``as_json``.
+    output, force, as_json
+        Where they go.
     facts
         Known facts that join them.
     every
@@ -133,54 +181,50 @@ def deliver_rules(
         How many rules to write and show; all are written, and some shown, by default.
     """
     chosen = [finding for finding in found.findings if every or not finding.redundant][:top]
-    if given["output"] is not None:
+    if output is not None:
         from ..io.rules import write_rules
 
         write_rules(
             [*(finding.rule for finding in chosen), *facts],
-            given["output"],
+            output,
             attributes=found.attributes,
             sensitive=found.sensitive,
-            force=given["force"],
+            force=force,
         )
-    if given["as_json"]:
+    if as_json:
         plain = {**found.as_dict(), "rules": [finding.as_dict() for finding in chosen]}
         counts: dict[str, Any] = {
             "found": len(found),
             "needed": len(found.rules),
-            "output": given["output"],
+            "output": output,
         }
         if facts:
             counts["facts"] = [{"conditions": dict(f.conditions), "not": f.value} for f in facts]
         screen.print_json({"personal_data": PRIVATE, **counts, **plain})
         return
-    show_rules(found, chosen if top is not None else chosen[:TOP], len(chosen), every=every)
+    _show_rules(found, chosen if top is not None else chosen[:TOP], len(chosen), every=every)
     for fact in facts:
         screen.echo(f"known fact: {fact}")
-    if given["output"] is not None:
-        screen.echo(f"Written to {given['output']}.")
+    if output is not None:
+        screen.echo(f"Written to {output}.")
     screen.echo(PRIVATE)
 
 
-def _check(data: str, given: Mapping[str, Any]) -> dict[str, object]:
+def _check(data: str, asked: Asked) -> Mapping[str, object]:
     """Return how to mine; refuse what does not go together, before anything is read."""
-    quasi_of(given)
-    files = list(hierarchy_files(given).values())
-    options = mining_options(given)
-    if given["force"] and given["output"] is None:
-        raise UsageError("--force is for -o FILE.", "Leave it out.")
-    check_stdin_once([data, *files])
-    if given["output"] is not None:
-        from ..io.files import check_new_file
+    from ..run.buckets import check_mining
 
-        inputs = [name for name in (data, *files) if name != "-"]
-        check_new_file(given["output"], force=given["force"], inputs=inputs)
+    files = [data, *asked.column_trees().values()]
+    options = check_mining(asked.options)
+    refuse_stdin_twice(files)
+    inputs = [name for name in files if name != "-"]
+    check_outputs(asked, inputs, "output", force_is_for="-o FILE")
     return options
 
 
-def told_of_numbers(table: Microdata, given: Mapping[str, Any]) -> list[str]:
+def _advise(table: Microdata, *, fuzzy: bool) -> list[str]:
     """Return advice about columns of numbers."""
-    told = [
+    advice = [
         f"column {attribute.name[:40]!r} holds {attribute.hierarchy.n_leaves:,} different numbers and "
         f"has no hierarchy; rules about intervals need --intervals {attribute.name[:40]}=EDGES."
         for attribute in table.quasi
@@ -188,12 +232,12 @@ def told_of_numbers(table: Microdata, given: Mapping[str, Any]) -> list[str]:
         and attribute.hierarchy.height == 1
         and attribute.hierarchy.n_leaves > MANY_NUMBERS
     ]
-    if given["fuzzy"] and not any(attribute.is_numeric for attribute in table.quasi):
-        told.append("--fuzzy changes nothing: no column holds numbers alone.")
-    return told
+    if fuzzy and not any(attribute.is_numeric for attribute in table.quasi):
+        advice.append("--fuzzy changes nothing: no column holds numbers alone.")
+    return advice
 
 
-def show_rules(
+def _show_rules(
     found: RuleSet, shown: Sequence[RuleFinding], n_chosen: int, *, every: bool = False
 ) -> None:
     """Print what was found, and the rules to be shown of so many chosen."""

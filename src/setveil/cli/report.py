@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
-from ..errors import UsageError
+from ..refusals import refuse_folder
+from ..run import Shown
+from ..run.fields import Fields, Text, declare, switch
+from ..run.reading import Files, Reading, Tables, input_files
 from . import screen
-from .flags import NOTICES, READING, TABLE, Flag, taking
-from .measure_pair import refuse_pair
-from .reading import read_data, refuse_stdin_twice
+from .explain import ORIGINAL, check_original
+from .flags import as_json, check_outputs, taking
 
 if TYPE_CHECKING:
     from ..report.frontier import Sweep
@@ -22,35 +25,31 @@ EXAMPLE = (
 )
 PRIVATE = "Personal data: keep it as safe as the original records."
 
-OWN = (
-    Flag(
-        "original",
-        str | None,
-        "the data the release was made from, read with the same options as then; - is standard input",
-        panel="Report",
-        metavar="DATA",
-    ),
-    Flag(
-        "sweep",
-        str | None,
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Reading, Shown):
+    """What `report` can be asked."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+
+    original: Text = declare(ORIGINAL, panel="Report", metavar="DATA")
+    sweep: Text = declare(
         "a sweep of the same data (`setveil sweep -o FILE`), to show what other strengths would cost",
         panel="Report",
         metavar="FILE",
-    ),
-    Flag(
-        "output",
-        str | None,
+    )
+    output: Text = declare(
         "the page to write; the one in the private folder of the release if not given",
-        ("-o", "--output"),
+        "-o",
+        "--output",
         panel="Report",
         metavar="FILE.html",
-    ),
-    Flag("force", bool, "with -o: replace a file that is there", panel="Report", default=False),
-    Flag("as_json", bool, "print where it is as JSON", ("--json",), panel="Report", default=False),
-)
+    )
+    force: bool = switch("with -o: replace a file that is there", panel="Report")
+    as_json: bool = as_json("where it is", "Report")
 
 
-@taking(OWN, READING, NOTICES, TABLE)
+@taking(Asked)
 def report(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"
@@ -63,24 +62,14 @@ def report(
     know: exact losses and their bound, the risk before and after, what became of which item, all
     measures, and what other strengths of the promise would cost. It is personal data.
     """
-    original, output = given["original"], given["output"]
-    refuse_pair(release, "report")
-    if original is None:
-        raise UsageError(
-            "the original records are needed.", "Give them: --original DATA.", code="no-original"
-        )
-    if given["force"] and output is None:
-        raise UsageError("--force is for -o.", "Leave it out.")
-    read = [given["sweep"]] if given["sweep"] is not None else []
-    refuse_stdin_twice(original, read, given)
-    from ..io.files import check_new_file
-
-    inputs = [name for name in (original, *read) if name != "-"]
-    if output is not None:
-        check_new_file(output, force=given["force"], inputs=inputs)
-    swept = None if given["sweep"] is None else read_sweep(given["sweep"])
-    transactions = read_data(original, given)
-    with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
+    asked = Asked.take(given)
+    refuse_folder("report", release)
+    original = check_original(asked.original)
+    inputs = input_files(asked, original, asked.sweep)
+    check_outputs(asked, inputs, "output", force_is_for="-o")
+    swept = None if asked.sweep is None else read_sweep(asked.sweep)
+    transactions = asked.read_sets(original)
+    with screen.notices_before_error(transactions.notices, verbose=asked.verbose):
         from ..progress import Watch
         from ..publish import report as write_report
 
@@ -89,16 +78,16 @@ def report(
                 release,
                 transactions,
                 sweep=swept,
-                output=output,
-                force=given["force"],
+                output=asked.output,
+                force=asked.force,
                 watch=Watch(listener=listener),
             )
-    screen.notices(transactions.notices, verbose=given["verbose"])
+    screen.notices(transactions.notices, verbose=asked.verbose)
     place = screen.printable(os.fspath(written))
     screen.result(
         f"Written: {place}\n{PRIVATE}",
         {"output": place, "personal_data": PRIVATE},
-        as_json=given["as_json"],
+        as_json=asked.as_json,
     )
 
 

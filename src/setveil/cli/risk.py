@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import os
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
-from ..errors import FileSystemError, UsageError
+from ..errors import FileSystemError, ResourceLimit, UsageError
+from ..refusals import refuse_folder
+from ..run import Shown
+from ..run.fields import (
+    BUCKETS,
+    SETS,
+    Fields,
+    Text,
+    declare,
+    refuse_stdin_twice,
+    refuse_unfit,
+    switch,
+)
+from ..run.reading import Cells, Files, Reading, Tables
 from . import screen
-from .flags import NOTICES, READING, TABLE, Flag, check_stdin_once, picked, taking, whole
-from .inputs import check_picture
-from .measure_pair import refuse_pair
-from .reading import read_data
-from .risk_table import RULES, risk_of_table
+from .flags import as_json, check_outputs, check_there, taking, write_output
 
 if TYPE_CHECKING:
     from ..model.guarantees import Guarantee
     from ..model.transactions import Transactions
+    from ..release.bucket_release import BucketRelease
     from ..risk.assessment import Assessment
 
 EXAMPLE = (
@@ -30,55 +41,69 @@ PRIVATE = (
     "Personal data: this tells about the original records, or names records. Keep it as safe as those."
 )
 
-OWN = (
-    Flag(
-        "original",
-        str | None,
-        "the data a release was made from: shows the risk before beside it (private)",
-        panel="Risk",
-        metavar="DATA",
-    ),
-    Flag(
-        "k",
-        str | None,
-        "a record is at risk where fewer than K match; a release's own if not given",
-        ("-k", "--k"),
-        panel="Risk",
-        metavar="K",
-    ),
-    Flag(
-        "most",
-        str | None,
-        "the most items known; 6 if not given, or as many as the longest record has",
-        panel="Risk",
-        metavar="M",
-    ),
-    Flag(
-        "population",
-        str | None,
-        "data of the population that the records were taken from, in the labels of TARGET",
-        panel="Risk",
-        metavar="FILE",
-    ),
-    Flag(
-        "top",
-        str | None,
-        "show the N records that the fewest items single out (private)",
-        panel="Risk",
-        metavar="N",
-    ),
-    Flag("quick", bool, "estimate more and count less", panel="Risk", default=False),
-    Flag("threads", str | None, "how many threads count; all if not given", panel="Risk", metavar="N"),
-    Flag("figure", str | None, "write a picture of the curves", panel="Output", metavar="FILE.svg"),
-    Flag("force", bool, "with --figure: replace the file", panel="Output", default=False),
-    Flag("as_json", bool, "print the figures as JSON", ("--json",), panel="Output", default=False),
+GUESSED = "Personal data: the guesses are counted with the true values. Keep it as safe as those."
+NO_TWIN = (
+    "no private folder lies beside the release, so it is not counted how many values are guessed by "
+    "learning from all buckets (deFinetti)."
 )
 
 
-FLAGS = (OWN, RULES, READING, NOTICES, TABLE)
+@dataclass(frozen=True, kw_only=True)
+class Asked(Reading, Shown):
+    """What `risk` can be asked."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+
+    original: Text = declare(
+        "the data a release was made from: shows the risk before beside it (private)",
+        panel="Risk",
+        metavar="DATA",
+        fits="sets buckets",
+    )
+    k: int | None = declare(
+        "a record is at risk where fewer than K match; a release's own if not given",
+        "-k",
+        "--k",
+        panel="Risk",
+        metavar="K",
+        fits=SETS,
+    )
+    most: int | None = declare(
+        "the most items known; 6 if not given, or as many as the longest record has",
+        panel="Risk",
+        metavar="M",
+        fits=SETS,
+    )
+    population: Text = declare(
+        "data of the population that the records were taken from, in the labels of TARGET",
+        panel="Risk",
+        metavar="FILE",
+        fits=SETS,
+    )
+    top: int | None = declare(
+        "show the N records that the fewest items single out (private)",
+        panel="Risk",
+        metavar="N",
+        fits=SETS,
+    )
+    quick: bool = switch("estimate more and count less", panel="Risk", fits=SETS)
+    threads: int | None = declare(
+        "how many threads count; all if not given", panel="Risk", metavar="N", fits=SETS
+    )
+    figure: Text = declare(
+        "write a picture of the curves", panel="Output", metavar="FILE.svg", fits=SETS
+    )
+    force: bool = switch("with --figure: replace the file", panel="Output", fits=SETS)
+    as_json: bool = as_json("the figures")
+    rules: Text = declare(
+        "for a table in buckets: what an attacker knows beside its rules.csv, see `setveil mine rules`",
+        panel="Risk",
+        metavar="FILE",
+        fits=BUCKETS,
+    )
 
 
-@taking(*FLAGS)
+@taking(Asked)
 def risk(
     target: str = typer.Argument(help="A release folder or any data file.", metavar="TARGET"),
     **given: Any,
@@ -91,54 +116,46 @@ def risk(
     Of a table in buckets (anonymize --quasi): how many records have too few possible values for whoever
     knows the rules, and how many values are guessed by learning from all buckets.
     """
+    asked = Asked.take(given)
     from ..io.folder.ownership import holds_buckets
 
     if holds_buckets(target):
-        risk_of_table(target, given, [flag for group in FLAGS for flag in group])
+        _risk_of_buckets(target, asked)
         return
-    refuse_pair(target, "risk")
-    if given["rules"] is not None:
+    refuse_folder("risk", target)
+    if asked.rules is not None:
         raise UsageError(
             "--rules is for a table in buckets.", "Leave it out.", code="option-does-not-fit"
         )
-    _check(target, given)
-    numbers = {
-        name: whole(name, given[name])
-        for name in ("k", "most", "top", "threads")
-        if given[name] is not None
-    }
-    data, guarantee = _target(target, given)
-    k = numbers["k"] if "k" in numbers else _k_of(guarantee)
+    _check(target, asked)
+    data, guarantee = _target(target, asked)
+    k = asked.k if asked.k is not None else _k_of(guarantee)
     from ..progress import Watch
     from ..risk.assessment import RiskComparison, assess_risk
     from ..risk.curve import quick_budget
     from ..risk.exposed import most_exposed
 
     before, population = (
-        _restricted(read_data(given[name], given), guarantee) if given[name] is not None else None
-        for name in ("original", "population")
+        _restricted(asked.read_sets(path), guarantee) if path is not None else None
+        for path in (asked.original, asked.population)
     )
     data = _restricted(data, guarantee)
     for read in (data, before, population):
-        screen.notices(() if read is None else read.notices, verbose=given["verbose"])
+        screen.notices(() if read is None else read.notices, verbose=asked.verbose)
     with screen.progress() as listener:
         watch = Watch(listener=listener)
-        asked: dict[str, Any] = {
-            "most": numbers.get("most"),
-            "threads": numbers.get("threads"),
-            "watch": watch,
-        }
-        if given["quick"]:
-            asked["budget"] = quick_budget(len(data))
-        after = assess_risk(data, k, population=population, **asked)
+        how: dict[str, Any] = {"most": asked.most, "threads": asked.threads, "watch": watch}
+        if asked.quick:
+            how["budget"] = quick_budget(len(data))
+        after = assess_risk(data, k, population=population, **how)
         compared = None
         if before is not None:
-            compared = RiskComparison(assess_risk(before, k, **asked), after)
+            compared = RiskComparison(assess_risk(before, k, **how), after)
         exposed = None
-        if "top" in numbers:
-            exposed = most_exposed(data, k, top=numbers["top"], **asked)
-    if given["figure"] is not None:
-        _draw(after, compared.before if compared is not None else None, given)
+        if asked.top is not None:
+            exposed = most_exposed(data, k, top=asked.top, **how)
+    if asked.figure is not None:
+        _draw(after, compared.before if compared is not None else None, asked)
     plain: dict[str, Any] = {"target": "data" if guarantee is None else "release"}
     if compared is not None or exposed is not None or guarantee is None:
         plain["personal_data"] = PRIVATE
@@ -150,45 +167,34 @@ def risk(
     if exposed is not None:
         plain["exposed"] = exposed.as_dict()
         parts.append(str(exposed))
-    screen.result("\n\n".join(parts), plain, as_json=given["as_json"])
+    screen.result("\n\n".join(parts), plain, as_json=asked.as_json)
 
 
-def _check(target: str, given: dict[str, Any]) -> None:
+def _check(target: str, asked: Asked) -> None:
     """Refuse what cannot work before anything is read."""
-    named = [name for name in (target, given["original"], given["population"]) if name is not None]
-    check_stdin_once([*named, given["labels"]])
+    named = [name for name in (target, asked.original, asked.population) if name is not None]
+    refuse_stdin_twice([*named, asked.labels])
     is_folder = Path(target).is_dir()
-    if is_folder and len(named) == 1 and (picked(given, READING) or picked(given, TABLE)):
+    if is_folder and len(named) == 1 and (asked.given(Files) or asked.given(Tables)):
         raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
-    if not is_folder and target != "-" and not os.path.lexists(target):
-        raise FileSystemError(
-            "there is no such folder or file.",
-            "Check the name.",
-            code="missing",
-            file=screen.printable(target),
-        )
-    if given["original"] is not None and not is_folder:
+    check_there([] if is_folder or target == "-" else [target])
+    if asked.original is not None and not is_folder:
         raise UsageError(
             "--original is for a release folder.",
             "Ask for the risk of each file by itself.",
             code="option-does-not-fit",
         )
-    if given["figure"] is not None:
-        from ..io.files import check_new_file
-
-        inputs = [name for name in named if name != "-"]
-        check_new_file(given["figure"], force=given["force"], inputs=inputs)
-        check_picture(given["figure"])
-    elif given["force"]:
+    if asked.force and asked.figure is None:
         raise UsageError("--force goes with --figure.", "Leave it out.", code="option-does-not-fit")
+    check_outputs(asked, [name for name in named if name != "-"], "figure")
 
 
-def _target(target: str, given: dict[str, Any]) -> tuple[Transactions, Guarantee | None]:
+def _target(target: str, asked: Asked) -> tuple[Transactions, Guarantee | None]:
     """Return the records to look at, and what a release promises."""
     if not Path(target).is_dir():
-        if given["k"] is None:
+        if asked.k is None:
             _k_of(None)
-        return read_data(target, given), None
+        return asked.read_sets(target), None
     from ..io.folder.published import read_published
     from ..model.guarantees import guarantee_from_dict
 
@@ -197,7 +203,6 @@ def _target(target: str, given: dict[str, Any]) -> tuple[Transactions, Guarantee
 
 
 def _k_of(guarantee: Guarantee | None) -> int:
-
     if guarantee is None:
         raise UsageError("-k is missing.", "Give for example -k 5.")
     return guarantee.least_support
@@ -212,10 +217,110 @@ def _restricted(data: Transactions, guarantee: Guarantee | None) -> Transactions
     return known_labels(data, guarantee)
 
 
-def _draw(after: Assessment, before: Assessment | None, given: dict[str, Any]) -> None:
-    from ..io.files import write_text_file
+def _draw(after: Assessment, before: Assessment | None, asked: Asked) -> None:
     from ..report.risk_picture import risk_figure
 
     figure = risk_figure(before=None if before is None else before.curve, after=after.curve)
-    write_text_file(given["figure"], figure.svg, mode=0o600, force=given["force"])
-    screen.written(given["figure"])
+    write_output(asked.figure, figure.svg, force=asked.force)
+
+
+def refuse_beside_buckets(asked: Fields) -> None:
+    """Raise `UsageError` for a field that was given and is of no use for a table in buckets."""
+    refuse_unfit(
+        asked,
+        BUCKETS,
+        "{} does not fit a table in buckets.",
+        "Leave it out; the folder and its private twin tell all that is needed.",
+    )
+
+
+def _risk_of_buckets(target: str, asked: Asked) -> None:
+    """Show what two attackers get out of a table in buckets."""
+    refuse_beside_buckets(asked)
+    from ..io.folder.leftovers import private_twin
+    from ..progress import Watch
+    from ..reopen.buckets import read_bucket_release, read_public_buckets
+    from ..risk.buckets import TableRisk, attack_by_rules
+    from ..risk.definetti import attack_by_learning
+
+    notices: list[str] = []
+    with screen.progress() as listener:
+        watch = Watch(listener=listener)
+        watch.tick("reading the release", None)
+        public = read_public_buckets(target)
+        rules = public.rules
+        if asked.rules is not None:
+            from ..io.rules import read_rules, told_of_rules
+
+            quasi = [attribute.name for attribute in public.data.quasi]
+            more = read_rules(asked.rules, quasi=quasi, sensitive=public.data.sensitive)
+            notices += told_of_rules(more, public.data)
+            rules = tuple(dict.fromkeys((*rules, *more)))
+        watch.tick("attack by rules", None)
+        background = attack_by_rules(
+            public.data, public.bucketing, rules, public.guarantee.l, complete=public.complete
+        )
+        learning = None
+        if private_twin(Path(target).absolute()).exists():
+            release = read_bucket_release(target, watch=watch)
+            notices += confirm_original(release, asked.original, asked)
+            try:
+                learning = attack_by_learning(release.data, release.bucketing, watch=watch)
+            except ResourceLimit as error:  # the other attack is told all the same
+                notices.append(f"{error.problems[0].what} {error.problems[0].remedy}")
+        elif asked.original is not None:
+            raise FileSystemError(
+                "no private folder lies beside the release, and only it tells whose value is whose.",
+                "Put it back, or leave --original out.",
+                code="no-private-twin",
+            )
+        else:
+            notices.append(NO_TWIN)
+    screen.notices(notices, verbose=asked.verbose)
+    found = TableRisk(
+        public.guarantee,
+        len(public.data),
+        public.bucketing.n_buckets,
+        len(rules),
+        background,
+        learning,
+    )
+    private = {} if learning is None else {"personal_data": GUESSED}
+    plain = {"target": "table in buckets", **private, "risk": found.as_dict()}
+    screen.result("\n\n".join([str(found), *private.values()]), plain, as_json=asked.as_json)
+
+
+def confirm_original(release: BucketRelease, original: str | None, asked: Reading) -> tuple[str, ...]:
+    """Raise `UsageError` unless the file holds the rows of a release; return the reader's notices.
+
+    The private twin tells whose value is whose, so the original adds nothing to it; naming it makes
+    sure that the figures are about these data. The order of the rows does not matter.
+
+    Parameters
+    ----------
+    release
+        The release with the values of its rows, and the rows that were left out.
+    original
+        The file, if one is named.
+    asked
+        How it is read.
+    """
+    if original is None:
+        return ()
+    from ..io.microdata import read_microdata
+
+    data = release.data
+    found = read_microdata(
+        original,
+        quasi=tuple(attribute.name for attribute in data.quasi),
+        sensitive=data.sensitive,
+        **asked.given(Files),
+        **asked.given(Cells),
+    )
+    if Counter(found.rows()) != Counter((*data.rows(), *(release.left_out or ()))):
+        raise UsageError(
+            "these are not the data the release was made from.",
+            "Give the same file, read with the same options.",
+            code="other-data",
+        )
+    return found.notices

@@ -5,41 +5,34 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import Cancelled, FileSystemError, Problem, ResourceLimit, SetveilError, UsageError
+from ..run import Shown
+from ..run.fields import SETS, Texts, switch, texts
 from . import screen
-from .anonymize import Plan, as_plain, estimated, planned, published, read_and_bind, summary, told
-from .flags import NOTICES, Flag, taking
-from .job_keys import flags_of, job_keys
-from .reading import guarantee_of
+from .flags import as_json, taking
 
 if TYPE_CHECKING:
-    from ..job_file import FileJob
+    from ..progress import Listener
+    from ..run.file import FileJob
+    from ..run.work import Work
 
 EXAMPLE = "Example: setveil run monthly.toml --dry-run"
 
-OWN = (
-    Flag(
-        "dry_run",
-        bool,
-        "check all jobs, show an estimate of each; write nothing",
-        panel="Run",
-        default=False,
-    ),
-    Flag(
-        "only",
-        list[str] | None,
-        "run the job of this name; may be repeated",
-        panel="Run",
-        metavar="NAME",
-    ),
-    Flag("force", bool, "replace releases that are there", panel="Run", default=False),
-    Flag("stop_on_error", bool, "run no further job after one fails", panel="Run", default=False),
-    Flag("as_json", bool, "print the results as JSON", ("--json",), panel="Run", default=False),
-)
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Shown):
+    """What `run` can be asked."""
+
+    dry_run: bool = switch("check all jobs, show an estimate of each; write nothing", panel="Run")
+    only: Texts = texts("run the job of this name; may be repeated", panel="Run", metavar="NAME")
+    force: bool = switch("replace releases that are there", panel="Run")
+    stop_on_error: bool = switch("run no further job after one fails", panel="Run")
+    as_json: bool = as_json("the results", "Run")
 
 
 @dataclass
@@ -48,11 +41,16 @@ class Entry:
 
     name: str
     file: str
-    plan: Plan
+    work: Work
     status: str = "not run"
     exit_code: int = 0
     result: dict[str, Any] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def output(self) -> str:
+        """The folder to make."""
+        return screen.printable(self.work.run.output or "")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the job for --json."""
@@ -61,7 +59,7 @@ class Entry:
             "file": screen.printable(self.file),
             "status": self.status,
             "exit_code": self.exit_code,
-            "output": screen.printable(self.plan.given["output"]),
+            "output": self.output,
         }
         if self.result:
             plain["result"] = self.result
@@ -76,14 +74,14 @@ class Entry:
         return [
             self.name,
             self.status,
-            self.result.get("method", self.plan.settings.method or "auto"),
+            self.result.get("method", self.work.run.method or "auto"),
             "" if loss is None else f"{loss:.4f}",
             "" if seconds is None else f"{seconds:.2f}",
-            screen.printable(self.plan.given["output"]),
+            self.output,
         ]
 
 
-@taking(OWN, NOTICES)
+@taking(Asked)
 def run(
     files: list[str] = typer.Argument(help="Job files (TOML).", metavar="JOB.toml..."),
     **given: Any,
@@ -93,13 +91,14 @@ def run(
     A job's keys are the flags of `setveil anonymize`. One that fails does not stop the others. The exit
     code is that of the first failure.
     """
-    entries = _entries(files, given)
+    asked = Asked.take(given)
+    entries = _entries(files, asked)
     for entry in entries:
-        _attempt(entry, given)
-        if entry.exit_code and given["stop_on_error"]:
+        _attempt(entry, asked)
+        if entry.exit_code and asked.stop_on_error:
             break
     code = next((entry.exit_code for entry in entries if entry.exit_code), 0)
-    if given["as_json"]:
+    if asked.as_json:
         screen.print_json({"jobs": [entry.as_dict() for entry in entries], "exit_code": code})
     elif len(entries) > 1:
         screen.echo()
@@ -109,27 +108,25 @@ def run(
         raise typer.Exit(code)
 
 
-def _entries(files: Sequence[str], given: dict[str, Any]) -> list[Entry]:
+def _entries(files: Sequence[str], asked: Asked) -> list[Entry]:
     """Return the jobs to run, every one checked; all that is wrong is told at once."""
-    from ..job_file import read_jobs
+    from ..run.file import read_jobs
 
-    keys = job_keys()
-    jobs = [job for file in files for job in read_jobs(file, keys)]
+    jobs = [job for file in files for job in read_jobs(file)]
     several = len(set(files)) > 1
-    wanted = given["only"] or []
-    for name in wanted:
+    for name in asked.only:
         if not any(name in (job.name, job.shown) for job in jobs):
             known = ", ".join(job.shown if several else job.name for job in jobs)
             raise UsageError(f"there is no job {name[:80]!r}.", f"Jobs: {known}.")
-    if wanted:
-        jobs = [job for job in jobs if job.name in wanted or job.shown in wanted]
+    if asked.only:
+        jobs = [job for job in jobs if job.name in asked.only or job.shown in asked.only]
     entries: list[Entry] = []
     failed: SetveilError | None = None
     problems: list[Problem] = []
     for job in jobs:
         try:
-            plan = _planned(job, given)
-            entries.append(Entry(job.shown if several else job.name, os.fspath(job.file), plan))
+            work = _check(job, asked)
+            entries.append(Entry(job.shown if several else job.name, os.fspath(job.file), work))
         except SetveilError as error:
             failed = failed or error
             problems += [_of_job(problem, job) for problem in error.problems]
@@ -139,37 +136,24 @@ def _entries(files: Sequence[str], given: dict[str, Any]) -> list[Entry]:
     return entries
 
 
-def _planned(job: FileJob, given: dict[str, Any]) -> Plan:
+def _check(job: FileJob, asked: Asked) -> Work:
     """Return what a job shall do, checked with its files and its destination."""
-    flags = flags_of(job) | {"dry_run": given["dry_run"], "verbose": given["verbose"]}
-    flags["force"] = flags["force"] or given["force"]
-    for key in ("data", "output"):
-        if key not in job.values:
-            raise UsageError(f"{key} is missing.", f'Write for example {key} = "{_USUAL[key]}".')
-    plan = planned(str(job.values["data"]), flags)
-    from pathlib import Path
-
     from ..io.folder.disk import telling
-    from ..io.folder.staging import check_destination
-    from ..job import Job
 
-    settings = plan.settings
-    Job(
-        guarantee_of(flags, settings.method),
-        method=settings.method,
-        cost=flags["cost"],
-        unknown=flags["unknown"],
-        options=settings.options,
-        domain=flags["domain"],
-    ).check(without_hierarchy=not flags["hierarchy"] and not flags["set_columns"])
-    for name in plan.inputs:
+    force = bool(job.values.get("force")) or asked.force
+    run = job.run(dry_run=asked.dry_run, verbose=asked.verbose, force=force)
+    for key, usual in (("data", "baskets.csv"), ("output", "release")):
+        if key not in job.values:
+            raise UsageError(f"{key} is missing.", f'Write for example {key} = "{usual}".')
+    if run.kind != SETS:
+        run.guarantee(run.method)  # which says that a job is about sets
+    work = run.check()
+    work.check_method()
+    for name in work.inputs:
         with telling(Path(name), "read"):
             Path(name).stat()
-    screen.notices(check_destination(flags["output"], force=flags["force"], inputs=plan.inputs))
-    return plan
-
-
-_USUAL = {"data": "baskets.csv", "output": "release"}
+    screen.notices(work.cleaned)
+    return work
 
 
 def _of_job(problem: Problem, job: FileJob) -> Problem:
@@ -184,7 +168,7 @@ def _clashes(entries: Sequence[Entry]) -> list[Problem]:
     found: list[Problem] = []
     places: dict[str, str] = {}
     for entry in entries:
-        output = os.path.realpath(entry.plan.given["output"])
+        output = os.path.realpath(entry.work.run.output or "")
         for place in (output, f"{output}.private"):
             for other, name in places.items():
                 if os.path.commonpath([place, other]) in (place, other):
@@ -193,7 +177,7 @@ def _clashes(entries: Sequence[Entry]) -> list[Problem]:
                     break
         places |= dict.fromkeys((output, f"{output}.private"), entry.name)
     for entry in entries:
-        for name in entry.plan.inputs:
+        for name in entry.work.inputs:
             path = os.path.realpath(name)
             for place, other in places.items():
                 if other != entry.name and os.path.commonpath([place, path]) == place:
@@ -203,10 +187,10 @@ def _clashes(entries: Sequence[Entry]) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def _attempt(entry: Entry, given: dict[str, Any]) -> None:
+def _attempt(entry: Entry, asked: Asked) -> None:
     """Run one job, or estimate it; what goes wrong is told and noted."""
     try:
-        _carry_out(entry, given)
+        _carry_out(entry, asked)
         return
     except Cancelled:
         raise
@@ -224,36 +208,35 @@ def _attempt(entry: Entry, given: dict[str, Any]) -> None:
     entry.exit_code, entry.problems = known.exit_code, known.problems
     in_place = ""
     if entry.status == "done":  # published, and only telling of it failed
-        in_place = f"\nThe release is in place at {screen.printable(entry.plan.given['output'])}."
+        in_place = f"\nThe release is in place at {entry.output}."
     else:
         entry.status = "failed"
     screen.say(f"job {entry.name}: {known.text()}{in_place}")
 
 
-def _carry_out(entry: Entry, given: dict[str, Any]) -> None:
-    verbose: bool = given["verbose"]
-    prepared = read_and_bind(entry.plan)
-    if given["dry_run"]:
-        text, entry.result = estimated(entry.plan, prepared)
-        entry.status = "would run"
-        screen.notices(_named(entry, prepared.notices), verbose=verbose)
-    else:
-        with screen.progress() as listener:
-            release, publication = published(
-                entry.plan, prepared, None if listener is None else _telling(listener, entry.name)
-            )
+def _carry_out(entry: Entry, asked: Asked) -> None:
+    work = entry.work
+    with screen.notices_before_error(work.notices, verbose=asked.verbose):
+        work.read()
+        if asked.dry_run:
+            text, entry.result = work.estimate(work.watch())
+            notices: Sequence[str] = work.notices
+            entry.status = "would run"
+        else:
+            with screen.progress(work.kernels) as listener:
+                named = None if listener is None else _named_listener(listener, entry.name)
+                outcome = work.execute(named, screen.note_placed)
+    if not asked.dry_run:
         entry.status = "done"
-        text, entry.result = summary(release, publication), as_plain(release, publication)
-        screen.notices(_named(entry, told(release, publication)), verbose=verbose)
-    if not given["as_json"]:
+        text, entry.result, notices = str(outcome), outcome.as_dict(), outcome.notices
+    # A remark stays one: it is shown where all is asked for.
+    named_notices = [type(notice)(f"job {entry.name}: {notice}") for notice in notices]
+    screen.notices(named_notices, verbose=asked.verbose)
+    if not asked.as_json:
         screen.echo(f"Job {entry.name}: {text}")
 
 
-def _named(entry: Entry, notices: Sequence[str]) -> list[str]:
-    return [type(notice)(f"job {entry.name}: {notice}") for notice in notices]
-
-
-def _telling(listener: Any, name: str) -> Any:
+def _named_listener(listener: Listener, name: str) -> Listener:
     def listen(stage: str, share: float | None) -> None:
         listener(f"{name}: {stage}", share)
 

@@ -119,10 +119,24 @@ def on_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def lines_of(release: object, time: str) -> list[str]:
-    """Return what a release says of itself, its notices aside, with all of the time it took."""
-    lines = [line for line in str(release).split("\n")[1:] if not line.startswith("  note ")]
-    return [f"  time     {time}" if line.startswith("  time ") else line for line in lines]
+_placed: list[str] = []
+
+
+def forget_placed() -> None:
+    """Begin a run: nothing is in place."""
+    _placed.clear()
+
+
+def note_placed(path: Path) -> None:
+    """Note that a release is in place, whatever comes now, so that no message claims the contrary."""
+    _placed.append(os.fspath(path))
+
+
+def how_it_stands(*, writing: bool) -> str:
+    """Return what to tell at an early end of a run; nothing where the verb writes no release."""
+    if _placed:
+        return f"The release is in place at {_placed[-1]}."
+    return "Nothing was written." if writing else ""
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 from ..errors import Infeasible, UsageError
 from ..registry import method as method_record
+from ..run import Cost, Run, Shown, Threads
+from ..run.fields import Fields, Options, Text, declare, listed, switch, whole
+from ..run.reading import Files, SetsInput, Tables, Trees, input_files
 from . import screen
-from .flags import (
-    NOTICES,
-    READING,
-    TABLE,
-    Flag,
-    listed,
-    method_flags,
-    method_options,
-    seconds,
-    taking,
-    whole,
-)
-from .inputs import COST, HIERARCHY, THREADS, check_outputs, weights_of, write_outputs
-from .reading import read_data, read_hierarchies
+from .compare import check_views
+from .flags import as_json, check_outputs, taking, write_output
 
 if TYPE_CHECKING:
     from ..report.frontier import Sweep, SweepPoint
@@ -34,112 +25,117 @@ EXAMPLE = (
 )
 MOST_POINTS = 400
 
-OWN = (
-    Flag(
-        "k",
-        str,
+
+@dataclass(frozen=True, kw_only=True)
+class Grid(Fields):
+    """The points of a sweep."""
+
+    k: str = declare(
         "records that fit at least: several, by commas",
-        ("-k", "--k"),
-        ...,
-        "Sweep",
-        "K,K,...",
-    ),
-    Flag("m", str, "items known at most: several, by commas", ("-m", "--m"), ..., "Sweep", "M,M,..."),
-    Flag(
-        "method",
-        str | None,
-        "optimal if not given, or trim without a hierarchy; see `setveil methods`",
+        "-k",
+        "--k",
+        default=...,
         panel="Sweep",
-    ),
-    Flag(
-        "time_limit",
-        str,
-        "how many seconds each point may take",
-        default="60",
+        metavar="K,K,...",
+    )
+    m: str = declare(
+        "items known at most: several, by commas",
+        "-m",
+        "--m",
+        default=...,
         panel="Sweep",
-        metavar="SECONDS",
-    ),
-    THREADS,
-    Flag(
-        "choose",
-        str | None,
-        "the point to take: marked, and saved as a job",
-        panel="Sweep",
-        metavar="K,M",
-    ),
-)
-OUTPUT = (
-    Flag("figure", str | None, "write a heat map of the grid", panel="Output", metavar="FILE.svg"),
-    Flag("curves", str | None, "write curves over k", panel="Output", metavar="FILE.svg"),
-    Flag(
-        "output",
-        str | None,
-        "write the sweep as JSON, to read again",
-        ("-o", "--output"),
-        panel="Output",
-        metavar="FILE.json",
-    ),
-    Flag(
-        "save_job",
-        str | None,
-        "with --choose: write that run as a job for `setveil run`",
-        panel="Output",
-        metavar="FILE.toml",
-    ),
-    Flag("force", bool, "replace files that are there", panel="Output", default=False),
-    Flag("as_csv", bool, "print the points as CSV", ("--csv",), panel="Output", default=False),
-    Flag("as_json", bool, "print the result as JSON", ("--json",), panel="Output", default=False),
-)
-_TABLE = tuple(flag for flag in TABLE if flag.name != "sensitive_column")
+        metavar="M,M,...",
+    )
+    method: Text = declare(
+        "optimal if not given, or trim without a hierarchy; see `setveil methods`", panel="Sweep"
+    )
+    time_limit: float = declare(
+        "how many seconds each point may take", default="60", panel="Sweep", metavar="SECONDS"
+    )
 
 
-@taking(OWN, HIERARCHY, COST, OUTPUT, READING, NOTICES, _TABLE, method_flags())
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Fields):
+    """The point to take."""
+
+    choose: Text = declare(
+        "the point to take: marked, and saved as a job", panel="Sweep", metavar="K,M"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(Fields):
+    """What is written of a sweep."""
+
+    figure: Text = declare("write a heat map of the grid", panel="Output", metavar="FILE.svg")
+    curves: Text = declare("write curves over k", panel="Output", metavar="FILE.svg")
+    output: Text = declare(
+        "write the sweep as JSON, to read again", "-o", "--output", panel="Output", metavar="FILE.json"
+    )
+    save_job: Text = declare(
+        "with --choose: write that run as a job for `setveil run`", panel="Output", metavar="FILE.toml"
+    )
+    force: bool = switch("replace files that are there", panel="Output")
+    as_csv: bool = switch("print the points as CSV", "--csv", panel="Output")
+    as_json: bool = as_json("the result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Grid, Threads, Chosen, Cost, Written, SetsInput, Shown, Options):
+    """What `sweep` can be asked."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"sensitive_column"})
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (
+        *(Grid, Threads, Chosen, Trees, Cost, Written, Files, Shown, Tables),
+    )
+
+
+@taking(Asked)
 def sweep(
     data: str = typer.Argument(help="The file to look at; - is standard input.", metavar="DATA"),
     **given: Any,
 ) -> None:
     """Tell what k^m-anonymity costs for every k and m of a grid; publish nothing."""
-    given |= {"sensitive_column": None}
-    ks, ms = _numbers("k", given["k"]), _numbers("m", given["m"])
+    asked = Asked.take(given)
+    ks, ms = _numbers("k", asked.k), _numbers("m", asked.m)
     if len(ks) * len(ms) > MOST_POINTS:
         raise UsageError(f"a grid has at most {MOST_POINTS} points.", "Give fewer k or m.")
-    key = given["method"] or ("optimal" if given["hierarchy"] else "trim")
-    chosen = _chosen(given, ks, ms)
-    options, limit = method_options(given), seconds("time_limit", given["time_limit"])
-    threads = None if given["threads"] is None else whole("threads", given["threads"])
-    _check(key, ks, ms, given, options)
-    check_outputs(data, given, ("figure", "curves", "output", "save_job"))
-    transactions = read_data(data, given)
-    with screen.notices_before_error(transactions.notices, verbose=given["verbose"]):
+    key = asked.method or ("optimal" if asked.hierarchy else "trim")
+    chosen = _chosen_point(asked, ks, ms)
+    _check(key, ks, ms, asked)
+    check_views(asked, data)
+    inputs = input_files(asked, data, asked.weights)
+    check_outputs(asked, inputs, "figure", "curves", "output", "save_job")
+    transactions = asked.read_sets(data)
+    with screen.notices_before_error(transactions.notices, verbose=asked.verbose):
         from ..progress import Watch
         from ..sweep import sweep as sweep_grid
 
         with screen.progress() as listener:
             found = sweep_grid(
                 transactions,
-                read_hierarchies(given["hierarchy"] or [], transactions, given),
+                asked.read_trees(transactions),
                 ks,
                 ms,
                 method=key,
-                cost=given["cost"],
-                weights=weights_of(given),
-                time_limit=limit,
-                threads=threads,
-                unknown=given["unknown"],
-                domain=given["domain"],
+                cost=asked.cost,
+                weights=asked.read_weights(),
+                time_limit=asked.time_limit,
+                threads=asked.threads,
+                unknown=asked.unknown,
+                domain=asked.domain,
                 watch=Watch(listener=listener),
-                **options,
+                **asked.options,
             )
-    screen.notices([*found.notices, *_remarks(found)], verbose=given["verbose"])
-    _show(found, chosen, given)
-    texts = {
-        "figure": found.figure(chosen).svg,
-        "curves": found.curves().svg,
-        "output": found.to_json(),
-    }
-    write_outputs(given, {name: text for name, text in texts.items() if given[name] is not None})
-    if chosen is not None and given["save_job"] is not None:
-        _save_job(found.point(*chosen), found, data, given)
+    screen.notices([*found.notices, *_remarks(found)], verbose=asked.verbose)
+    _show(found, chosen, asked)
+    write_output(
+        asked.figure, "" if asked.figure is None else found.figure(chosen).svg, force=asked.force
+    )
+    write_output(asked.curves, "" if asked.curves is None else found.curves().svg, force=asked.force)
+    write_output(asked.output, found.to_json(), force=asked.force)
+    if chosen is not None and asked.save_job is not None:
+        _save_job(found.point(*chosen), found, data, asked, asked.save_job)
 
 
 def _numbers(name: str, text: str) -> list[int]:
@@ -147,31 +143,28 @@ def _numbers(name: str, text: str) -> list[int]:
     return sorted({whole(name, part) for part in listed(text) or [""]})
 
 
-def _check(
-    key: str, ks: list[int], ms: list[int], given: Mapping[str, Any], options: Mapping[str, object]
-) -> None:
+def _check(key: str, ks: list[int], ms: list[int], asked: Asked) -> None:
     """Tell slips before a large file is read."""
-    from ..job import Job
     from ..model.guarantees import KmAnonymity
+    from ..run.sets import Job
 
     for guarantee in (KmAnonymity(k, m) for k in ks for m in ms):
         method_record(key).check_guarantee(guarantee)
-    bare = not given["hierarchy"] and not given["set_columns"]
     job = Job(
         KmAnonymity(ks[0], ms[0]),
         key,
-        given["cost"],
-        unknown=given["unknown"],
-        options=options,
-        domain=given["domain"],
+        asked.cost,
+        unknown=asked.unknown,
+        options=asked.options,
+        domain=asked.domain,
     )
-    job.check(without_hierarchy=bare)
+    job.check(without_hierarchy=not asked.hierarchy and not asked.set_columns)
 
 
-def _chosen(given: Mapping[str, Any], ks: list[int], ms: list[int]) -> tuple[int, int] | None:
-    text: str | None = given["choose"]
+def _chosen_point(asked: Asked, ks: list[int], ms: list[int]) -> tuple[int, int] | None:
+    text = asked.choose
     if text is None:
-        if given["save_job"] is not None:
+        if asked.save_job is not None:
             raise UsageError("which point shall the job take?", "Give --choose K,M, such as 5,2.")
         return None
     if not re.fullmatch(r" *\d+ *, *\d+ *", text):
@@ -193,11 +186,11 @@ def _remarks(found: Sweep) -> list[str]:
     ]
 
 
-def _show(found: Sweep, chosen: tuple[int, int] | None, given: Mapping[str, Any]) -> None:
-    if given["as_csv"]:
+def _show(found: Sweep, chosen: tuple[int, int] | None, asked: Asked) -> None:
+    if asked.as_csv:
         screen.echo(found.to_csv().rstrip("\n"))
         return
-    if given["as_json"]:
+    if asked.as_json:
         plain: dict[str, Any] = {
             "method": found.method,
             "cost": found.cost,
@@ -239,8 +232,8 @@ def _in_words(point: SweepPoint, found: Sweep) -> str:
     return f"{said}, proven." if point.certified else f"{said}, proven {BY_SOLVER}."
 
 
-def _save_job(point: SweepPoint, found: Sweep, data: str, given: Mapping[str, Any]) -> None:
-    from .job_keys import write_job
+def _save_job(point: SweepPoint, found: Sweep, data: str, asked: Asked, path: str) -> None:
+    from ..run.file import write_job
 
     if point.loss is None:
         raise Infeasible("the chosen point has no result, so no job is written.", "Choose another.")
@@ -250,14 +243,16 @@ def _save_job(point: SweepPoint, found: Sweep, data: str, given: Mapping[str, An
             "Choose another, or another --method.",
             code="useless",
         )
-    values = dict(given) | {
-        "force": False,
-        "k": str(point.k),
-        "m": str(point.m),
-        "method": found.method,
-        "output": f"release-k{point.k}-m{point.m}",
-        "time_limit": given["time_limit"] if point.status != "done" else None,
-    }
+    run = Run.like(
+        asked,
+        data=data,
+        force=False,
+        k=point.k,
+        m=point.m,
+        method=found.method,
+        output=f"release-k{point.k}-m{point.m}",
+        time_limit=asked.time_limit if point.status != "done" else None,
+    )
     about = (f"A point of a sweep. {_in_words(point, found)}",)
-    write_job(given["save_job"], data, values, about=about, force=given["force"])
-    screen.written(given["save_job"])
+    write_job(path, run, about=about, force=asked.force)
+    screen.written(path)

@@ -94,17 +94,13 @@ class BucketsEdition(Edition[BucketRelease]):
 
     def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
         """Return the tables and rules, and what is said of the promise."""
-        from ..release.bucket_documents import (
-            evidence,
-            not_promised,
-            of_those_left_out,
-            promised,
-            terms,
-        )
+        from ..release.claims import Facts, claims_of
 
         release, data = self.release, self.release.data
         first = next(iter(self.data_files()))
-        complete = any(release.complete.told())
+        facts = Facts(
+            records_left_out=release.left_out is not None, complete=any(release.complete.told())
+        )
         sensitive: dict[str, object] = {"column": data.sensitive}
         if not self._joined:
             sensitive |= {
@@ -113,11 +109,7 @@ class BucketsEdition(Edition[BucketRelease]):
                 "count": count_name(data),
             }
         told: dict[str, object] = {
-            "promised": promised(release.guarantee, complete=complete),
-            "not_promised": [
-                *not_promised(release.guarantee, complete=complete),
-                *of_those_left_out(release),
-            ],
+            **claims_of(release.guarantee, facts).as_dict(),
             "data": {
                 "file": first,
                 "sha256": file_hashes[first],
@@ -129,8 +121,6 @@ class BucketsEdition(Edition[BucketRelease]):
                 "sensitive": sensitive,
             },
             "recoding": "buckets",
-            "terms": terms(release.guarantee, left_out=release.left_out is not None),
-            "evidence": evidence(release.guarantee),
         }
         if RULES in file_hashes:
             told["rules"] = {

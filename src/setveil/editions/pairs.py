@@ -62,7 +62,7 @@ class PairsEdition(PartsEdition[PairRelease]):
 
     def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
         """Return the two data files, and what is said of the promise."""
-        from ..release.pair_documents import evidence, not_promised, promised, terms
+        from ..release.claims import Facts, claims_of
 
         release, pair, layout = self.release, self.release.pair, self.layout
         data: dict[str, object] = {
@@ -79,12 +79,9 @@ class PairsEdition(PartsEdition[PairRelease]):
         if pair.classes is not None:
             data["classes"] = {"column": pair.classes[0], "values": list(pair.classes[1])}
         return {
-            "promised": promised(release.guarantee),
-            "not_promised": not_promised(release.guarantee, classes=pair.classes is not None),
+            **claims_of(release.guarantee, Facts(classes=pair.classes is not None)).as_dict(),
             "data": data,
             "recoding": "pair",
-            "terms": terms(release.guarantee),
-            "evidence": evidence(release.guarantee),
         }
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:

@@ -99,8 +99,8 @@ class SetsEdition(PartsEdition[Release]):
 
     def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
         """Return the data file, what is said of the promise, and how many items are left out."""
-        from ..release.documents import banded, not_promised, promised, public_guarantee
-        from ..release.evidence import evidence, terms
+        from ..release.claims import Facts, claims_of
+        from ..release.documents import banded, public_guarantee
 
         release, layout, guarantee = self.release, self.layout, self.release.guarantee
         (file,), crowd = self.file_names(), guarantee.crowd
@@ -114,30 +114,26 @@ class SetsEdition(PartsEdition[Release]):
             data["delimiter"] = layout.delimiter
         if layout.format == "table":
             data["columns"] = [_described(column) for column in layout.columns]
-        public = public_guarantee(release)
+        facts = Facts(
+            method=release.method,
+            local=not release.recoding.is_global,
+            values_left_out=bool(release.suppressed_items),
+            records_left_out=bool(release.suppressed_items and release.dropped),
+            unprotected=layout.unprotected,
+            secrets_shown=not guarantee.secret_labels.isdisjoint(release.labels),
+        )
         told: dict[str, object] = {
-            "guarantee": public,
-            "promised": promised(guarantee),
-            "not_promised": not_promised(guarantee, layout.unprotected),
+            **claims_of(guarantee, facts).as_dict(),
+            "guarantee": public_guarantee(release),
             "data": data,
             "recoding": "global" if release.recoding.is_global else "local",
-            "terms": terms(
-                guarantee,
-                method=release.method,
-                local=not release.recoding.is_global,
-                values_left_out=bool(release.suppressed_items),
-                records_left_out=bool(release.suppressed_items and release.dropped),
-            ),
-            "evidence": evidence(
-                guarantee, unprotected=layout.unprotected, private=bool(public.get("private"))
-            ),
         }
         if release.hierarchy.domain == "hierarchy":
             told["domain"] = "hierarchy"
         if release.suppressed_items:
             told["suppressed"] = {
-                "items": banded(release.suppressed_items, guarantee),
-                "records": banded(len(release.dropped), guarantee),
+                "items": banded(release.suppressed_items, guarantee.least_support),
+                "records": banded(len(release.dropped), guarantee.least_support),
             }
         return told
 

@@ -84,13 +84,14 @@ def explain_all(
     watch: Watch | None = None,
 ) -> tuple[Explanation, ...]:
     """Return an explanation of each label; the records are indexed once. Parameters as in `explain`."""
-    from ..api import original_rows, refuse_buckets
+    from ..api import original_rows
     from ..engines.local import LocalEngine
     from ..progress import Watch
+    from ..refusals import refuse_release
     from .cuts import explain_cut
     from .groups import explain_groups
 
-    refuse_buckets(release)
+    refuse_release("explain", release)
     watch = watch or Watch()
     if isinstance(top, bool) or not isinstance(top, int) or top < 1:
         raise UsageError("top must be a whole number, 1 or more.", "Give for example 5.")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.guarantees import Guarantee
+from ..release.claims import claims_of
 
 PERSONAL = "Personal data: rare combinations point at persons. Keep it as safe as the original records."
 
@@ -278,11 +279,11 @@ def _told(level: Level, guarantee: Guarantee) -> Iterator[str]:
     beside = "what comes up beside it"
     if level.siblings:
         beside = f"{few(level.siblings)} would be published too, instead of {level.instead_of!r}"
-    beside += f": {_number(level.beside, guarantee)} {broken(guarantee)}"
+    beside += f": {_number(level.beside, guarantee)} {claims_of(guarantee).broken}"
     if not level.against.total:
         yield f"{head}no combination with it breaks the promise, but"
     else:
-        yield f"{head}{_number(level.against, guarantee)} {broken(guarantee)}"
+        yield f"{head}{_number(level.against, guarantee)} {claims_of(guarantee).broken}"
         yield from (f"  {line}" for line in level.against.lines())
     if level.beside.total:
         yield f"  {beside}"
@@ -304,19 +305,6 @@ def _number(patterns: Patterns, guarantee: Guarantee) -> str:
     if guarantee.known_at_most is None:
         return f"{patterns.total:,} {'class' if patterns.total == 1 else 'classes'} of records"
     return least + counted(patterns.total, "combination")
-
-
-def broken(guarantee: Guarantee) -> str:
-    """Return what is wrong with a combination, in words."""
-    match guarantee:
-        case KmAnonymity(k=k):
-            return f"would fit fewer than {k} records"
-        case KAnonymity(k=k):
-            return f"would have fewer than {k} records"
-        case LmDiversity(l=l):
-            return f"would point at a sensitive item in more than one of {l} records"
-        case Coherence(h=h, k=k):
-            return f"would fit fewer than {k} records, or point at a private item in over {h} percent"
 
 
 def counted(number: int, word: str) -> str:

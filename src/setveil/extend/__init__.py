@@ -19,16 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..api import as_transactions, audit, refuse_buckets, refuse_paths
+from ..api import as_transactions, audit, refuse_paths
 from ..arguments import checked
 from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
-from ..job import WHOLE_DOMAIN
 from ..model.transactions import Transactions, as_labels
 from ..progress import Watch
+from ..refusals import refuse_release
 from ..release.apply import BeforeAfter
 from ..release.recoding import Recoding
 from ..release.release import Release, dropped_notice
+from ..run.sets import WHOLE_DOMAIN
 from .union import as_leaves, cells_of, check, extended, losses_of, united, with_rows
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def apply(
     [('alcohol',), ('alcohol', 'milk'), ('alcohol', 'milk'), ('milk',)]
     """
     started = time.monotonic()
-    refuse_buckets(release)
+    refuse_release("apply", release)
     watch = watch or Watch()
     watch.tick("applying the recoding", None)
     refuse_paths(hierarchy)

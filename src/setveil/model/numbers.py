@@ -112,3 +112,21 @@ def _support_of(text: str) -> Fraction | int:
         return Fraction(text)
     found = _SHARE.fullmatch(text)
     return Fraction(found["number"]) / (100 if found["percent"] else 1) if found else 0
+
+
+def plural(number: int, noun: str, several: str | None = None) -> str:
+    """Return the noun as it goes with a number.
+
+    >>> plural(1, "item"), plural(2, "item"), plural(0, "class", "classes")
+    ('item', 'items', 'classes')
+    """
+    return noun if number == 1 else several or f"{noun}s"
+
+
+def counted(number: int, noun: str, several: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "record"), counted(2000, "record")
+    ('1 record', '2,000 records')
+    """
+    return f"{number:,} {plural(number, noun, several)}"

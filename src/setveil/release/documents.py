@@ -8,26 +8,14 @@ label that the release does not show, no exact loss, no path, no hash of the inp
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from .._version import __version__
 from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
-from ..model.guarantees import (
-    Coherence,
-    Guarantee,
-    KAnonymity,
-    KmAnonymity,
-    LmDiversity,
-    least_support,
-)
 from .header import Header
 from .release import Release
-
-if TYPE_CHECKING:
-    pass
 
 CERTIFICATE_VERSION = 2
 
@@ -35,116 +23,6 @@ PERSONAL = (
     "Personal data. This folder tells how the release was made from the original records; "
     "keep it as safe as those, and never publish it."
 )
-
-
-def _supported(most: int, kind: str, k: int) -> str:
-    """Return the promise that every set of up to `most` labels of a kind is in 0 or k records.
-
-    >>> _supported(1, "published", 5)
-    'Every published label is in at least 5 records.'
-    >>> _supported(3, "published", 5)
-    'Every set of 1 to 3 published labels is in no record or in at least 5.'
-    """
-    if most == 1:
-        return f"Every {kind} label is in at least {k} records."
-    return f"Every set of 1 to {most} {kind} labels is in no record or in at least {k}."
-
-
-def _finds(k: int) -> str:
-    return f"always finds at least {k} records that fit, or none"
-
-
-def _counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> _counted(1, "item"), _counted(2, "item")
-    ('1 item', '2 items')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def promised(guarantee: Guarantee) -> list[str]:
-    """Return what the guarantee promises, in plain words."""
-    match guarantee:
-        case KmAnonymity(k=k, m=m, negative=negative):
-            if negative:
-                return [
-                    f"Every combination of 1 to {m} published labels, each known to be in a record or "
-                    f"known not to be in it, fits no record or at least {k}.",
-                    f"Whoever knows at most {_counted(m, 'thing')} about a person's record, items in "
-                    f"it or items not in it, {_finds(k)}.",
-                ]
-            return [
-                _supported(m, "published", k),
-                f"Whoever knows at most {_counted(m, 'item')} of a person's record {_finds(k)}.",
-            ]
-        case KAnonymity(k=k):
-            return [
-                f"Every published record, as a set of labels, is equal to at least {k - 1} others.",
-                f"Whoever knows all items of a person's record {_finds(k)}.",
-            ]
-        case LmDiversity(l=l, m=m):
-            return [
-                f"Among the records that hold any given set of 1 to {m} published labels that are not "
-                f"sensitive, each sensitive label is in at most one of {l}.",
-                f"Whoever knows at most {_counted(m, 'item')} not named as sensitive links a person to "
-                f"a sensitive item with a share of at most 1/{l}.",
-            ]
-        case Coherence(h=h, k=k, p=p):
-            return [
-                _supported(p, "published public", k),
-                f"Among the records with such a {'label' if p == 1 else 'set'}, each private label is "
-                f"in at most {h} percent.",
-                f"Whoever knows at most {_counted(p, 'public item')} of a person's record {_finds(k)}, "
-                f"and links the person to a private item with a share of at most {h} percent.",
-            ]
-
-
-def not_promised(guarantee: Guarantee, unprotected: Sequence[str] = ()) -> list[str]:
-    """Return what the guarantee leaves open, in plain words.
-
-    Parameters
-    ----------
-    guarantee
-        What is promised.
-    unprotected
-        The columns that are published as they are.
-    """
-    sentences: list[str] = []
-    if unprotected:
-        sentences.append(
-            f"Nothing about these columns, which are published as they are: {', '.join(unprotected)}. "
-            "Whoever knows values in them can single out records, whatever else is promised."
-        )
-    if isinstance(guarantee, KmAnonymity):
-        sentences.append(
-            f"Nothing against someone who knows more than {_counted(guarantee.m, 'item')} of a record: "
-            "this is not k-anonymity of whole records, whatever m is."
-        )
-        if not guarantee.negative:
-            sentences.append("Nothing against someone who knows which items are not in a record.")
-    if isinstance(guarantee, Coherence):
-        sentences.append(
-            f"Nothing against someone who knows more than {_counted(guarantee.p, 'public item')}, a "
-            "private item, or which items are not in a record."
-        )
-    if isinstance(guarantee, LmDiversity):
-        sentences += [
-            "Nothing against singling out: a record may be the only one that fits what is known.",
-            f"Nothing against someone who knows more than {_counted(guarantee.m, 'item')}, a sensitive "
-            "item, or which items are not in a record.",
-        ]
-    else:
-        sentences.append(
-            "Nothing against inference: what all fitting records share, or most of them, is learnt."
-        )
-    return [
-        *sentences,
-        "Nothing against linking several releases of the same or overlapping people.",
-        "Nothing against reasoning about the method: which labels were generalized or left out follows "
-        "from the originals, and may tell something of them.",
-        "Nothing about membership: that a person is in the data may be learnt.",
-    ]
 
 
 def certificate(
@@ -190,13 +68,12 @@ def with_report(document: Mapping[str, object], *, file: str, sha256: str) -> di
     return {**document, "report": {"file": file, "sha256": sha256}}
 
 
-def banded(count: int, guarantee: Guarantee) -> int | str:
-    """Return a count as it may be told: one above 0 and below k only as a band.
+def banded(count: int, least: int) -> int | str:
+    """Return a count as it may be told: one above 0 and below `least` only as a band.
 
-    >>> banded(0, KmAnonymity(5, 2)), banded(4, KmAnonymity(5, 2)), banded(5, KmAnonymity(5, 2))
+    >>> banded(0, 5), banded(4, 5), banded(5, 5)
     (0, '<5', 5)
     """
-    least = least_support(guarantee)
     return f"<{least}" if 0 < count < least else count
 
 

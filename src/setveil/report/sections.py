@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..release.evidence import SUPPRESSES_ONLY
+from ..release.claims.sets import SUPPRESSES_ONLY
 from .html import (
     Content,
     Html,

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from setveil.model.guarantees import pair_guarantee_from_dict
-from setveil.release.pair_documents import evidence, not_promised, promised, terms
+from setveil.model.guarantees import guarantee_from_dict
+from setveil.release.claims import Facts, claims_of
 from tests.unit.audit.folders import EXTENSION, data_bytes, packed, report_bytes, sha256, spelled
 
 Plain = dict[str, Any]
@@ -25,20 +25,20 @@ GUARANTEE: Plain = {"model": "patterns", "growth": "5", "min_support": "1/2"}
 
 
 def certificate_for(data: Plain, guarantee: Plain, hierarchy: bytes) -> Plain:
-    promise = pair_guarantee_from_dict(guarantee)
+    said = claims_of(guarantee_from_dict(guarantee, "pairs"), Facts(classes="classes" in data))
     return {
         "certificate": 2,
         "tool": {"name": "setveil", "version": "0.1.0"},
         "guarantee": guarantee,
-        "promised": promised(promise),
-        "not_promised": not_promised(promise, classes="classes" in data),
+        "promised": said.promised,
+        "not_promised": said.not_promised,
         "data": data,
         "hierarchy": {"file": "hierarchy.csv", "sha256": sha256(hierarchy)},
         "method": "hide-patterns",
         "recoding": "pair",
         "loss": {},
-        "terms": terms(promise),
-        "evidence": evidence(promise),
+        "terms": said.terms,
+        "evidence": said.evidence,
         "verdict": {"verifier": "setveil.audit", "mode": "exact", "holds": True},
         "verify": "setveil audit <folder>",
     }

@@ -18,8 +18,8 @@ from setveil.methods.pattern_work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
-from setveil.pair_job import hide_patterns
 from setveil.progress import Watch
+from setveil.run.pairs import hide_patterns
 from setveil.search.move_scoring import Scores
 from setveil.search.pattern_moves import find_moves
 from tests.oracle.pair_patterns import frequent, is_pattern

@@ -14,14 +14,8 @@ from setveil.model.layout import Layout
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import canonical_order
 from setveil.publish import Wish, edition_of
-from setveil.release import bucket_documents, documents
+from setveil.release.claims import Facts, claims_of
 from setveil.release.documents import private_originals, published_paths
-from setveil.release.pair_documents import (
-    evidence,
-    not_promised,
-    promised,
-    terms,
-)
 from setveil.release.pair_release import PairRelease, cell_by_row, publish_pair
 from setveil.release.recoding import PairRecoding
 
@@ -123,31 +117,32 @@ def test_the_published_hierarchy_holds_what_is_published_and_what_is_above(seed:
     ],
 )
 def test_sentences_name_growth_and_support(guarantee: HiddenPatterns, support: str) -> None:
-    for sentence in promised(guarantee):
+    said = claims_of(guarantee)
+    for sentence in said.promised:
         assert str(guarantee.growth) in sentence
         assert support in sentence
-    assert support in str(terms(guarantee)["privacy_model"])
-    assert support in evidence(guarantee)["inference"]["shown"][0]
-    assert evidence(guarantee)["singling_out"]["shown"] == []
+    assert support in str(said.terms["privacy_model"])
+    assert support in said.evidence["inference"]["shown"][0]
+    assert said.evidence["singling_out"]["shown"] == []
 
 
 def test_what_is_not_promised_follows_from_the_promise() -> None:
     plain, strict = HiddenPatterns(5), HiddenPatterns(5, every_level=True)
-    assert "every category above" in " ".join(not_promised(plain))
-    assert "every category above" not in " ".join(not_promised(strict))
-    assert "every category above" in promised(strict)[0]
-    assert "values taken as they stand, finds no" in promised(plain)[1]
-    assert "values read at every level, finds no" in promised(strict)[1]
-    assert "class" in " ".join(not_promised(plain, classes=True))
-    assert "class" not in " ".join(not_promised(plain))
+    assert "every category above" in " ".join(claims_of(plain).not_promised)
+    assert "every category above" not in " ".join(claims_of(strict).not_promised)
+    assert "every category above" in claims_of(strict).promised[0]
+    assert "values taken as they stand, finds no" in claims_of(plain).promised[1]
+    assert "values read at every level, finds no" in claims_of(strict).promised[1]
+    assert "class" in " ".join(claims_of(plain, Facts(classes=True)).not_promised)
+    assert "class" not in " ".join(claims_of(plain).not_promised)
 
 
 def test_no_certificate_says_that_a_value_had_to_be_raised() -> None:
     """Searches raise more than need be, and nothing proves the opposite."""
     said = [
-        *not_promised(HiddenPatterns(5)),
-        *documents.not_promised(KmAnonymity(2, 2)),
-        *bucket_documents.not_promised(LDiversity(2)),
+        *claims_of(HiddenPatterns(5)).not_promised,
+        *claims_of(KmAnonymity(2, 2)).not_promised,
+        *claims_of(LDiversity(2)).not_promised,
     ]
     assert sum("reasoning about the method" in sentence for sentence in said) == 3
     assert not any("had to be" in sentence for sentence in said)

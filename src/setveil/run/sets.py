@@ -1,7 +1,7 @@
-"""One run as data: guarantee, method, cost, limits and options, checked before anything is computed.
+"""A run on one data set of sets.
 
 `Job.prepare` binds data and hierarchy and refuses what cannot work; `Prepared.run` asks the method,
-applies its recoding and returns a `Release`. API and CLI both go this way.
+applies its recoding and returns a `Release`. `SetsWork` comes to a job from a `Run`, which names files.
 """
 
 from __future__ import annotations
@@ -12,32 +12,41 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .distinct import count_distinct, distinct
-from .errors import DataError, Infeasible, ResourceLimit, UsageError
-from .hierarchy.tree import DOMAINS, Hierarchy
-from .io.column_look import told_of_identifiers
-from .model.costs import COST_NAMES, Cost, make_cost
-from .model.fit import UNKNOWN_POLICIES, fit_hierarchy
-from .model.guarantees import Guarantee
-from .model.layout import Layout
-from .model.transactions import Rows, Transactions, bind
-from .options import OptionValue
-from .progress import Watch
-from .registry import MethodRecord, default_method, method
-from .release.header import ObjectiveValue
-from .release.release import Release, dropped_notice
-from .release.sealing import seal
+from ..distinct import count_distinct, distinct
+from ..errors import DataError, Infeasible, ResourceLimit, UsageError
+from ..hierarchy.tree import DOMAINS, Hierarchy
+from ..io.column_look import told_of_identifiers
+from ..model.costs import COST_NAMES, Cost, make_cost
+from ..model.fit import UNKNOWN_POLICIES, fit_hierarchy
+from ..model.guarantees import Guarantee
+from ..model.layout import Layout
+from ..model.transactions import Rows, Transactions, bind
+from ..options import OptionValue
+from ..progress import Watch
+from ..registry import MethodRecord, default_method, method
+from ..release.header import ObjectiveValue
+from ..release.release import Release, dropped_notice
+from ..release.sealing import seal
+from .fields import check_threads
+from .reading import input_files, looks_learned
+from .work import Work
 
 if TYPE_CHECKING:
-    from .engines.base import Engine
-    from .methods.outcome import Outcome
-    from .release.apply import BeforeAfter
+    from ..engines.base import Engine
+    from ..methods.outcome import Outcome
+    from ..release.apply import BeforeAfter
 
 WHOLE_DOMAIN = "the loss counts all items of the hierarchy, whether they occur in the data or not."
+
+LOOKS_LEARNED = (
+    "the hierarchy looks learned, and what is learned from the data tells something about them: "
+    "--private-hierarchy publishes its labels and root, nothing between."
+)
 
 MOST_SETS = {2: 10**11, 3: 10**13}
 """Above this many sets of so many items inside records no method can look at them; refused at once.
@@ -84,21 +93,28 @@ class Job:
         record.check_guarantee(self.guarantee)
         options = record.checked_options(self.options)
         record.check_named_methods(self.guarantee, options)
-        _check_limits(self.time_limit, self.threads)
-        if without_hierarchy and record.needs_hierarchy:
+        _check_time_limit(self.time_limit)
+        check_threads(self.threads)
+        if without_hierarchy:
+            self.check_without_hierarchy()
+        return options
+
+    def check_without_hierarchy(self) -> None:
+        """Raise `UsageError` where the job cannot do without a hierarchy."""
+        record = self.record
+        if record.needs_hierarchy:
             raise UsageError(
                 f"the method {record.key!r} generalizes, so it needs a hierarchy.",
                 "Give one (--hierarchy FILE), or make one: `setveil hierarchy build` or "
                 "`setveil hierarchy learn`.",
                 code="hierarchy-needed",
             )
-        if without_hierarchy and self.domain == "hierarchy":
+        if self.domain == "hierarchy":
             raise UsageError(
                 "without a hierarchy there are no other items that the loss could count.",
                 "Give one (--hierarchy FILE), or leave --domain out.",
                 code="hierarchy-needed",
             )
-        return options
 
     def prepare(
         self,
@@ -107,13 +123,22 @@ class Job:
     ) -> Prepared:
         """Check everything and bind the data; raise before anything is computed."""
         started = time.monotonic()
-        record = self.record
-        options = self.check()
+        return self.bind(self.check(), transactions, hierarchy, started)
+
+    def bind(
+        self,
+        options: Mapping[str, OptionValue],
+        transactions: Transactions,
+        hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
+        started: float,
+    ) -> Prepared:
+        """Bind the data to a job that `check` has returned the options of."""
         weights = _exact_weights(self.weights)
         _check_size(transactions, self.guarantee)
-        if isinstance(hierarchy, Mapping) and not hierarchy and not record.needs_hierarchy:
+        if isinstance(hierarchy, Mapping) and not hierarchy and not self.record.needs_hierarchy:
             hierarchy = None  # a table without a hierarchy for any of its columns
-        self.check(without_hierarchy=hierarchy is None)
+        if hierarchy is None:
+            self.check_without_hierarchy()
         fitted, guarantee, notices = fit_hierarchy(
             transactions, hierarchy, self.guarantee, unknown=self.unknown
         )
@@ -124,9 +149,7 @@ class Job:
             )
         if weights:
             _check_weights(weights, fitted)
-        longest = int(transactions.length_by_record.max(initial=1))
-        more = _told_of_limit(guarantee, longest)
-        guarantee = guarantee.with_limit(longest)
+        effective, more = _shorten(guarantee, transactions)
         if self.domain == "hierarchy":
             fitted = fitted.as_domain()
             notices += (WHOLE_DOMAIN,)
@@ -135,19 +158,19 @@ class Job:
         cost = make_cost(self.cost, restricted, weights=weights)
         cost.check_size(np.bincount(rows.leaves, minlength=restricted.n_leaves))
         return Prepared(
-            job=replace(self, method=record.key, options=options),
-            effective=guarantee,
+            job=replace(self, method=self.record.key, options=options),
+            effective=effective,
             hierarchy=restricted,
             rows=rows,
             cost=cost,
             transactions=transactions,
             unprotected=ordered.unprotected,
-            notices=(*transactions.notices, *_told_of_names(transactions), *notices, *more),
+            notices=(*transactions.notices, *_warn_of_names(transactions), *notices, *more),
             started=started,
         )
 
 
-def _told_of_names(transactions: Transactions) -> tuple[str, ...]:
+def _warn_of_names(transactions: Transactions) -> tuple[str, ...]:
     """Return a notice for each column of one value, protected or not, that can name people."""
     layout = transactions.layout
     if layout is None:
@@ -198,10 +221,10 @@ class Prepared:
 
     def run(self, watch: Watch | None = None, *, layout: Layout | None = None) -> Release:
         """Ask the method, apply its recoding and return the release, not yet written or audited."""
-        from .engines.local import LocalEngine
-        from .measure.counted import mean_unit_cost
-        from .model.transactions import canonical_order
-        from .release.apply import BeforeAfter
+        from ..engines.local import LocalEngine
+        from ..measure.counted import mean_unit_cost
+        from ..model.transactions import canonical_order
+        from ..release.apply import BeforeAfter
 
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)
@@ -237,6 +260,7 @@ class Prepared:
             notices += (dropped_notice(len(dropped)),)
         return Release(
             published=replace(published, layout=layout or self.transactions.layout, notices=()),
+            # The guarantee asked for, its secret items cut to those that occur.
             guarantee=self.job.guarantee.with_secrets(self.effective.secret_labels),
             method=chosen,
             recoding=recoding,
@@ -288,17 +312,11 @@ class Prepared:
         )
 
 
-def _check_limits(time_limit: float | None, threads: int | None) -> None:
+def _check_time_limit(time_limit: float | None) -> None:
     if time_limit is not None and not (
         isinstance(time_limit, int | float) and not isinstance(time_limit, bool) and time_limit > 0
     ):
         raise UsageError("time_limit must be a number of seconds above 0.", "Give for example 60.")
-    if threads is not None and (
-        isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 4096
-    ):
-        raise UsageError(
-            "threads must be a whole number from 1 to 4096.", "Give for example 2, or leave it out."
-        )
 
 
 def _check_size(transactions: Transactions, guarantee: Guarantee) -> None:
@@ -358,20 +376,23 @@ def _check_weights(weights: Mapping[str, Fraction | int], hierarchy: Hierarchy) 
             )
 
 
-def _told_of_limit(guarantee: Guarantee, longest: int) -> tuple[str, ...]:
-    """Return a notice where more may be known than the longest record holds: that does not occur."""
-    if guarantee.with_limit(longest) == guarantee:
-        return ()
+def _shorten(guarantee: Guarantee, transactions: Transactions) -> tuple[Guarantee, tuple[str, ...]]:
+    """Return the guarantee with m no longer than a record: larger itemsets do not occur."""
+    longest = int(transactions.length_by_record.max(initial=1))
+    shorter = guarantee.with_limit(longest)
+    if shorter == guarantee:
+        return guarantee, ()
     name = guarantee.knowledge
-    return (
+    notice = (
         f"{name}={guarantee.known_at_most} is above the longest record, which has {longest} items: "
-        f"treated as {name}={longest}; this is still not k-anonymity of whole records.",
+        f"treated as {name}={longest}; this is still not k-anonymity of whole records."
     )
+    return shorter, (notice,)
 
 
 def _in_fixed_order(transactions: Transactions) -> Transactions:
     """Return the records in an order that does not depend on how they were given."""
-    from .model.transactions import canonical_order
+    from ..model.transactions import canonical_order
 
     return transactions.take(canonical_order(transactions))
 
@@ -383,3 +404,90 @@ def _choose(n: int, size: int) -> int:
 def _histogram(lengths: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
     values, times = count_distinct(lengths)
     return list(zip(values.tolist(), times.tolist(), strict=True))
+
+
+class SetsWork(Work):
+    """What there is to do for a run on sets."""
+
+    prepared: Prepared
+
+    def check_asked(self) -> None:
+        """Raise for a promise, method or option that is wrong."""
+        run = self.run
+        self.job = Job(
+            guarantee=run.guarantee(run.method),
+            method=run.method,
+            cost=run.cost,
+            time_limit=run.time_limit,
+            threads=run.threads,
+            unknown=run.unknown,
+            options=run.options,
+            domain=run.domain,
+        )
+
+    @cached_property
+    def options(self) -> Mapping[str, OptionValue]:
+        """The options of the method, once the job is checked."""
+        run = self.run
+        return self.job.check(without_hierarchy=not run.hierarchy and not run.set_columns)
+
+    def check_method(self) -> None:
+        """Raise for a method or option that does not fit, as `read` would."""
+        _ = self.options
+
+    def name_inputs(self) -> list[str]:
+        """Return the files that are read."""
+        run = self.run
+        return input_files(run, run.data, run.weights, lists=run.item_lists())
+
+    def check_format(self) -> None:
+        """Raise for a format that is not known."""
+        from ..editions.sets import check_format
+
+        check_format(self.run.format)
+
+    def read(self) -> None:
+        """Open the files, and bind the records to the job."""
+        from ..editions.sets import check_format
+
+        run = self.run
+        data = run.read_sets(run.data)
+        self.notices[:] = data.notices
+        check_format(run.format, data.layout)
+        started = time.monotonic()
+        hierarchy = run.read_trees(data)
+        guarantee = self.job.guarantee
+        if run.sensitive_column:
+            guarantee = run.guarantee(run.method, data)
+        job = replace(self.job, guarantee=guarantee, weights=run.read_weights())
+        prepared = job.bind(self.options, data, hierarchy, started)
+        if hierarchy is not None and not run.private_hierarchy and looks_learned(hierarchy):
+            prepared = replace(prepared, notices=(*prepared.notices, LOOKS_LEARNED))
+        self.prepared = prepared
+        self.notices[:] = prepared.notices
+
+    def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:
+        """Return what the run would work on."""
+        del watch
+        prepared = self.prepared
+        plain: dict[str, Any] = {"dry_run": True, **prepared.estimate(), "output": self.run.output}
+        words: dict[str, Any] = {**plain, "memory": f"about {plain['memory_bytes'] / 2**20:,.0f} MiB"}
+        if plain["method"] == "auto":
+            from ..methods.auto import choose
+
+            suppression = bool(prepared.job.options.get("suppression", True))
+            plain["would_take"] = choose(prepared.hierarchy, suppression=suppression).key
+            words["method"] = f"auto, which takes {plain['would_take']} here"
+        names = [name for name in plain if name not in ("dry_run", "would_take")]
+        lines = ["Dry run: nothing was computed or written."]
+        for name in names:
+            value = words["memory" if name == "memory_bytes" else name]
+            if value is not None:
+                shown = f"{value:,}" if isinstance(value, int) else str(value)
+                shown_name = name.removesuffix("_bytes").replace("_", " ")
+                lines.append(f"  {shown_name.ljust(20)} {shown}")
+        return "\n".join(lines), plain
+
+    def compute(self, watch: Watch) -> Release:
+        """Return the release."""
+        return self.prepared.run(watch)

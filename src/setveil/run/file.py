@@ -1,9 +1,9 @@
 """Job files: runs written down as TOML, to be run again by ``setveil run``.
 
 A file holds one job, its keys at the top, or several as ``[[job]]`` tables, with what they share in
-``[defaults]``. A key is the name of a flag of ``setveil anonymize``, a value what the flag takes;
-relative paths start at the file. `read_jobs` tells all faults of a file at once, `job_text` writes one
-job. What the keys are is the caller's to say (`Key`), for the command line is.
+``[defaults]``. A key is the long name of a flag of ``setveil anonymize``, a value what the flag takes;
+relative paths start at the file. `read_jobs` tells all faults of a file at once, `write_job` writes one
+job.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .errors import FileSystemError, Problem, UsageError
+from ..errors import FileSystemError, Problem, UsageError
+from . import Run, job_fields
+from .fields import Field
 
 LARGEST_BYTES = 2**20
 LONGEST_LINE = 10_000
@@ -28,20 +32,6 @@ _PLAIN_NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,12})?")
 
 Value = str | bool | tuple[str, ...]
 """What a flag takes: a text, a switch, or several texts."""
-
-
-@dataclass(frozen=True)
-class Key:
-    """A key of a job: its kind, whether it is written as a number, and where it names a file.
-
-    `kind` is "text", "switch" or "texts". `path` is "" where the value is no path, "file" where it is
-    one, "column" for ``[COLUMN=]FILE`` and "list" where ``@FILE`` stands for the lines of a file.
-    """
-
-    name: str
-    kind: str = "text"
-    number: bool = False
-    path: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,20 +47,33 @@ class FileJob:
         """The job's name for messages."""
         return f"{self.file.name}:{self.name}"
 
+    def run(self, **more: Any) -> Run:
+        """Return the run that the job is; `more` are fields that no job holds."""
+        given = {
+            field.name: self.values[field.key] for field in keys_of_jobs() if field.key in self.values
+        }
+        return Run.take(given | more, data=str(given.get("data", "")))
 
-def read_jobs(path: str | os.PathLike[str], keys: Sequence[Key]) -> list[FileJob]:
+
+@cache
+def keys_of_jobs() -> tuple[Field, ...]:
+    """Return what a job may hold."""
+    return (Field("data", "Text", "the file to anonymize", path="file"), *job_fields())
+
+
+def read_jobs(path: str | os.PathLike[str], fields: Sequence[Field] | None = None) -> list[FileJob]:
     """Return the jobs of a file; `UsageError` with every fault of it if there are any.
 
     Parameters
     ----------
     path
         A TOML file.
-    keys
-        What a job may hold.
+    fields
+        What a job may hold; by default what a run can be asked for.
     """
     file = Path(path)
     faults: list[Problem] = []
-    known = {key.name: key for key in keys}
+    known = {field.key: field for field in fields or keys_of_jobs()}
     jobs: list[FileJob] = []
     document = _document(file)
     defaults, tables = _parts(document, known, file, faults)
@@ -91,7 +94,7 @@ def read_jobs(path: str | os.PathLike[str], keys: Sequence[Key]) -> list[FileJob
 
 def job_text(
     values: Mapping[str, Value],
-    keys: Sequence[Key],
+    fields: Sequence[Field] | None = None,
     *,
     folder: str | os.PathLike[str] = ".",
     about: Sequence[str] = (),
@@ -102,14 +105,14 @@ def job_text(
     ----------
     values
         The job's flags, in the order they are written.
-    keys
-        What a job may hold.
+    fields
+        What a job may hold; by default what a run can be asked for.
     folder
         Where the file will lie; relative paths are written as seen from there.
     about
         Lines of comment above.
 
-    >>> print(job_text({"data": "baskets.csv", "k": "5"}, [Key("data"), Key("k", number=True)]), end="")
+    >>> print(job_text({"data": "baskets.csv", "k": "5"}), end="")
     data = "baskets.csv"
     k = 5
     """
@@ -117,15 +120,36 @@ def job_text(
     def relative(path: str) -> str:
         return path if Path(path).is_absolute() else os.path.relpath(path, folder)
 
-    known = {key.name: key for key in keys}
+    known = {field.key: field for field in fields or keys_of_jobs()}
     lines = [f"# {_comment(line)}".rstrip() for line in about]
     for name, value in _moved(values, known, relative).items():
         lines.append(f"{name} = {_written(known[name], value)}")
     return "\n".join(lines) + "\n"
 
 
+def write_job(path: str, run: Run, *, about: Sequence[str], force: bool = False) -> None:
+    """Write a run as a job; what `anonymize` does with its flags, `run` does with the file."""
+    from ..io.files import write_text_file
+
+    values: dict[str, Value] = {"data": run.data}
+    given = {field.key for field in run.given_fields()}
+    for field in job_fields():
+        if field.key in given:
+            values[field.key] = _as_typed(run.value(field))
+    lines = (*about, f"Run it: setveil run {Path(path).name}")
+    write_text_file(path, job_text(values, folder=Path(path).parent, about=lines), force=force)
+
+
+def _as_typed(value: Any) -> Value:
+    """Return a value as it is typed on the command line."""
+    if isinstance(value, bool | str | tuple):
+        return value
+    plain = format(Decimal(str(value)), "f")
+    return plain.removesuffix(".0")
+
+
 def _document(file: Path) -> dict[str, Any]:
-    from .io.folder.disk import shown, telling
+    from ..io.folder.disk import shown, telling
 
     if file.exists() and not file.is_file():
         raise FileSystemError(
@@ -164,7 +188,7 @@ def _document(file: Path) -> dict[str, Any]:
 
 
 def _parts(
-    document: dict[str, Any], known: Mapping[str, Key], file: Path, faults: list[Problem]
+    document: dict[str, Any], known: Mapping[str, Field], file: Path, faults: list[Problem]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the defaults and the tables of the jobs."""
     defaults, several = document.pop("defaults", {}), document.pop("job", None)
@@ -208,7 +232,7 @@ def _name(given: object, file: Path, number: int, count: int, faults: list[Probl
 
 def _values(
     table: Mapping[str, Any],
-    known: Mapping[str, Key],
+    known: Mapping[str, Field],
     file: Path,
     where: str,
     faults: list[Problem],
@@ -245,27 +269,27 @@ def _plain(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _as_flag(key: Key, value: object) -> Value:
+def _as_flag(key: Field, value: object) -> Value:
     """Return a TOML value as the command line would hand it over."""
-    if key.kind == "switch":
+    if key.is_switch:
         if isinstance(value, bool):
             return value
-        raise UsageError(f"{key.name} must be true or false.", f"Write {key.name} = true.")
-    if key.kind == "texts":
+        raise UsageError(f"{key.key} must be true or false.", f"Write {key.key} = true.")
+    if key.is_list:
         values = value if isinstance(value, list) else [value]
         return tuple(_text(key, one) for one in values)
     return _text(key, value)
 
 
-def _text(key: Key, value: object) -> str:
+def _text(key: Field, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
-        what = "a text, or several in [ ]" if key.kind == "texts" else "a text or a number"
-        raise UsageError(f"{key.name} must be {what}.")
+        what = "a text, or several in [ ]" if key.is_list else "a text or a number"
+        raise UsageError(f"{key.key} must be {what}.")
     return str(value)
 
 
 def _moved(
-    values: Mapping[str, Value], known: Mapping[str, Key], change: Callable[[str], str]
+    values: Mapping[str, Value], known: Mapping[str, Field], change: Callable[[str], str]
 ) -> dict[str, Value]:
     """Return the values with their paths changed; only of a table a hierarchy is COLUMN=FILE."""
     table = bool(values.get("set"))
@@ -279,7 +303,7 @@ def _moved(
     return found
 
 
-def _path_changed(key: Key, text: str, table: bool, change: Callable[[str], str]) -> str:
+def _path_changed(key: Field, text: str, table: bool, change: Callable[[str], str]) -> str:
     before, path = "", text
     if not key.path or (key.path == "list" and not text.startswith("@")):
         return text
@@ -289,18 +313,18 @@ def _path_changed(key: Key, text: str, table: bool, change: Callable[[str], str]
         column, _, path = text.partition("=")
         before = f"{column}="
     if path == "-":
-        raise UsageError(f"{key.name} is standard input, which a job cannot name.", "Name a file.")
+        raise UsageError(f"{key.key} is standard input, which a job cannot name.", "Name a file.")
     if not path or "\0" in path:
-        raise UsageError(f"{key.name} must name a file.")
+        raise UsageError(f"{key.key} must name a file.")
     return before + change(path)
 
 
-def _written(key: Key, value: Value) -> str:
+def _written(key: Field, value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
         return _quoted(value[0]) if len(value) == 1 else f"[{', '.join(map(_quoted, value))}]"
-    return value if key.number and _PLAIN_NUMBER.fullmatch(value) else _quoted(value)
+    return value if key.is_number and _PLAIN_NUMBER.fullmatch(value) else _quoted(value)
 
 
 def _quoted(text: str) -> str:
@@ -334,6 +358,6 @@ def _comment(line: str) -> str:
 
 
 def _fault(file: Path, what: str, remedy: str = "") -> Problem:
-    from .io.folder.disk import shown
+    from ..io.folder.disk import shown
 
     return Problem("job-file", what, remedy, shown(file))

@@ -1,0 +1,300 @@
+"""One run as data: what is read and how, the promise, the method, the limits, and where it all goes.
+
+A `Run` is checked once, reads once, and hands on to `setveil.publish`::
+
+    run = Run.take({"k": "5", "m": "2", "hierarchy": ["b.csv"], "output": "out"}, data="a.csv")
+    work = run.check()
+    work.read()
+    outcome = work.execute()
+
+The flags of ``setveil anonymize`` and the keys of a job file are made from its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..errors import UsageError
+from ..registry import PAIR_METHODS
+from .fields import (
+    BUCKETS,
+    GUARANTEE_PANEL,
+    PAIRS,
+    SETS,
+    Field,
+    Fields,
+    Options,
+    Text,
+    declare,
+    fields_of,
+    refuse_unfit,
+    switch,
+)
+from .promise import Promised
+from .reading import (
+    Files,
+    Intervals,
+    Quasi,
+    SecretTable,
+    SetsInput,
+    Tables,
+    Trees,
+    TwoSets,
+)
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from .work import Work
+
+__all__ = ["Run", "anonymize_kind", "job_fields"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Fields):
+    """How it is done."""
+
+    method: Text = declare(
+        "see `setveil methods`; the best for the guarantee if not given", panel="Run"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost(Fields):
+    """What is kept small."""
+
+    cost: str = declare("what is kept small: ncp or lm", default="ncp", panel="Run", fits=SETS)
+    weights: Text = declare(
+        "item,weight lines: how much items matter",
+        panel="Run",
+        metavar="FILE",
+        path="file",
+        fits=SETS,
+    )
+    domain: str = declare(
+        "which items the loss counts: used (those that occur) or hierarchy (all of it)",
+        default="used",
+        panel="Run",
+        fits=SETS,
+    )
+
+    def read_weights(self) -> Mapping[str, Fraction] | None:
+        """Return the weights of the file named, if one is."""
+        if not self.weights:
+            return None
+        from ..io.lists import read_weights
+
+        return read_weights(self.weights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threads(Fields):
+    """How much of the machine."""
+
+    threads: int | None = declare(
+        "how many threads count; all if not given", panel="Run", metavar="N", fits="sets pairs"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits(Threads):
+    """How long, and how much of the machine."""
+
+    time_limit: float | None = declare("stop after this many seconds", panel="Run", metavar="SECONDS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview(Fields):
+    """Whether to work at all."""
+
+    dry_run: bool = switch(
+        "show an estimate and what would be done; write nothing",
+        panel="Run",
+        fits="sets buckets",
+        remedies={PAIRS: "Leave it out; -o writes nothing before the audit has said yes."},
+        in_job=False,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Fields):
+    """Where the release goes, and how it is written."""
+
+    output: Text = declare(
+        "the folder to make", "-o", "--output", panel="Output", metavar="FOLDER", path="file"
+    )
+    format: Text = declare(
+        "baskets, long, onehot, fimi, jsonl or parquet; for a table: table or jsonl; for buckets: "
+        "buckets (two tables) or joined (one)",
+        panel="Output",
+    )
+    csv_safe: bool = switch(
+        "no CSV with labels that a spreadsheet would run as formulas; JSON lines instead",
+        panel="Output",
+    )
+    no_report: bool = switch(
+        "leave the page of the private folder out, which can take long for a large table",
+        panel="Output",
+    )
+    force: bool = switch("replace a release that is there", panel="Output")
+    publish_useless: bool = switch(
+        "publish a release too of which most records say nothing", panel="Output"
+    )
+    save_job: Text = declare(
+        "write these flags as a job that `setveil run` repeats",
+        panel="Output",
+        metavar="FILE.toml",
+        fits=SETS,
+        remedies={PAIRS: "Leave it out: a job file tells of one data set."},
+        in_job=False,
+    )
+    as_json: bool = switch("print the result as JSON", "--json", panel="Output", in_job=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(Fields):
+    """How much is told."""
+
+    verbose: bool = switch("show all notices, minor ones too", "-v", "--verbose", in_job=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts(Fields):
+    """What is known of a table in buckets."""
+
+    rules: Text = declare(
+        "known facts that join the mined rules: lines like the table's, see `setveil mine rules`",
+        panel="Tables",
+        metavar="FILE",
+        fits=BUCKETS,
+    )
+    rules_only: bool = switch(
+        "mine the rules and show them; with -o FILE.csv write them there; no buckets are made",
+        panel="Tables",
+        fits=BUCKETS,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth(Fields):
+    """What is promised of two data sets."""
+
+    growth: Text = declare(
+        "of two data sets: no pattern is this many times as frequent in one as in the other, above 1",
+        panel=GUARANTEE_PANEL,
+        metavar="RATE",
+        fits=PAIRS,
+    )
+    min_support: Text = declare(
+        "records that hold a pattern at least, where it is more frequent: a share such as 1/3 or 10%, "
+        "which is taken if not given, or a count",
+        panel=GUARANTEE_PANEL,
+        metavar="SUPPORT",
+        fits=PAIRS,
+    )
+    every_level: bool = switch(
+        "a published value counts for every category above it too: a stronger promise",
+        panel=GUARANTEE_PANEL,
+        fits=PAIRS,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(
+    Promised,
+    Method,
+    Cost,
+    Limits,
+    Preview,
+    Output,
+    SetsInput,
+    SecretTable,
+    TwoSets,
+    Facts,
+    Growth,
+    Shown,
+    Options,
+):
+    """All that can be asked of one run."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (
+        *(Promised, Trees, Method, Cost, Limits, Preview, Output, Files, Shown, Tables),
+        *(Quasi, Intervals, Facts, Growth, TwoSets),
+    )
+
+    data: str = ""
+
+    @classmethod
+    def like(cls, asked: Fields, **changes: Any) -> Run:
+        """Return the run that other fields describe, with these changes."""
+        names = {field.name for field in (*fields_of(cls),)} | {"options"}
+        shared = {name: getattr(asked, name) for name in names if hasattr(asked, name)}
+        return cls(**shared | changes)
+
+    @property
+    def kind(self) -> str:
+        """What the run is about: sets, a table in buckets, or a pair of data sets."""
+        if self.quasi:
+            return BUCKETS
+        named = self.method in {record.key for record in PAIR_METHODS} or self.model == "patterns"
+        two = (self.against, self.class_column, self.growth)
+        return PAIRS if named or any(value is not None for value in two) else SETS
+
+    @property
+    def secret(self) -> str | None:
+        """The one sensitive column of a table; several are refused with the way round."""
+        if len(self.sensitive) > 1:
+            raise UsageError(
+                "several sensitive columns are named.",
+                "Give one; join several into one column first, one value for each combination.",
+                code="several-sensitive",
+            )
+        return self.sensitive[0] if self.sensitive else None
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether nothing is published."""
+        return self.dry_run or self.rules_only
+
+    def check(self) -> Work:
+        """Raise for all that is wrong whatever the data are; return the work to do. Reads nothing."""
+        for field in self.given_fields():
+            if self.kind == SETS and SETS not in field.fits:
+                raise _refusal_beside_sets(field)
+        what = "{} does not fit two data sets."
+        if self.kind == BUCKETS:
+            what = "{} does not fit a table in buckets (--quasi)."
+        refuse_unfit(self, self.kind, what)
+        from .work import work_of
+
+        work = work_of(self)
+        work.check()
+        return work
+
+
+def anonymize_kind(kind: str) -> Callable[..., Any]:
+    """Return the function that anonymizes data of another kind than sets; only its module is loaded."""
+    module, name = {BUCKETS: ("buckets", "anonymize_table"), PAIRS: ("pairs", "hide_patterns")}[kind]
+    function: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), name)
+    return function
+
+
+def _refusal_beside_sets(field: Field) -> UsageError:
+    """Return what is said of a flag of another kind where the data are one data set of sets."""
+    if BUCKETS in field.fits:
+        return UsageError(f"{field.flag} goes with --quasi.", "Name the columns, or leave it out.")
+    return UsageError(
+        f"{field.flag} is for two data sets.",
+        "Give the second (--against FILE) or the column that splits one table "
+        "(--class-column COLUMN), and --growth.",
+        code="option-does-not-fit",
+    )
+
+
+def job_fields() -> tuple[Field, ...]:
+    """Return the fields that a job file may hold, in the order in which a job is written."""
+    groups = (Trees, Promised, Method, Cost, Limits, Options, Output, Files, Tables)
+    return tuple(field for group in groups for field in fields_of(group) if field.in_job)

@@ -1,0 +1,386 @@
+"""Fields: what can be asked of a run, each declared once, as an attribute of a frozen dataclass.
+
+A field knows its name, type and meaning, how it is spelled on the command line, whether it names files,
+and which kinds of data it fits: sets, tables in buckets, pairs of data sets. From the fields of a group
+(`Fields`) come the flags of a verb, the keys of a job file, and what a value that was typed in becomes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any, ClassVar, Self
+
+from ..errors import UsageError
+from ..model.numbers import LARGEST
+from ..options import Option, OptionValue
+from ..registry import ALL_METHODS
+
+SETS, BUCKETS, PAIRS = "sets", "buckets", "pairs"
+KINDS = (SETS, BUCKETS, PAIRS)
+READING_PANEL, TABLE_PANEL, GUARANTEE_PANEL = "Reading", "Tables", "Guarantee"
+METHOD_PANEL = "Options of methods"
+NUMBERS_OF_BYTES = frozenset({"max_bytes", "memory"})
+LARGEST_BYTES = 2**62
+MOST_THREADS = 4096
+LEAVE_OUT = "Leave it out."
+
+Text = str | None
+Texts = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing that can be asked for.
+
+    `type` is the annotation of the attribute. `names` is how it is spelled on the command line where
+    that is not ``--name``. `path` is "" where the value names no file, "file" where it does, "column"
+    for ``[COLUMN=]FILE`` and "list" where ``@FILE`` stands for the lines of a file. `fits` are the
+    kinds of data that it is for, `models` the guarantees, where it is a parameter of some. `remedies`
+    tell for other kinds what to do, where that is not to leave it out. `in_job` tells whether a job
+    file may hold it.
+    """
+
+    name: str
+    type: str
+    help: str
+    names: tuple[str, ...] = ()
+    default: Any = None
+    panel: str = READING_PANEL
+    metavar: str | None = None
+    path: str = ""
+    fits: tuple[str, ...] = KINDS
+    models: tuple[str, ...] = ()
+    remedies: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    in_job: bool = True
+    option: Option | None = None
+
+    @property
+    def spelled(self) -> tuple[str, ...]:
+        """The field as it is typed, short names first."""
+        return self.names or ("--" + self.name.replace("_", "-"),)
+
+    @property
+    def flag(self) -> str:
+        """The field as messages name it."""
+        return self.spelled[0].partition("/")[0]
+
+    @property
+    def key(self) -> str:
+        """The field's key in a job file: its long name, --set is set."""
+        long = next(name for name in self.spelled if name.startswith("--"))
+        return long.partition("/")[0].removeprefix("--").replace("-", "_")
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether its value is true or false."""
+        return self.type in ("bool", "bool | None")
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it may be given several times."""
+        return self.type == "Texts"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number."""
+        counted = self.option is not None and self.option.type in (int, float)
+        return counted or self.type.startswith(("int", "float")) or self.name == "h"
+
+    def read(self, given: Any) -> Any:
+        """Return the value that was typed in, in the type of the field."""
+        if self.is_list:
+            return tuple(given or ())
+        if not isinstance(given, str):
+            return given
+        if self.option is not None:
+            return read_option(self.option, given)
+        if self.type.startswith("int"):
+            return whole(self.name, given)
+        return seconds(self.name, given) if self.type.startswith("float") else given
+
+
+def declare(
+    help: str,
+    *names: str,
+    default: Any = None,
+    panel: str = READING_PANEL,
+    metavar: str | None = None,
+    path: str = "",
+    fits: str = " ".join(KINDS),
+    models: str = "",
+    remedies: Mapping[str, str] | None = None,
+    in_job: bool = True,
+) -> Any:
+    """Return an attribute of a group of fields; the words are those of `Field`."""
+    about = Field(
+        "",
+        "",
+        help,
+        names,
+        default,
+        panel,
+        metavar,
+        path,
+        tuple(fits.split()),
+        tuple(models.split()),
+        remedies or {},
+        in_job,
+    )
+    return dataclasses.field(default=default, metadata={"field": about})
+
+
+def texts(help: str, *names: str, **about: Any) -> Any:
+    """Return an attribute that may be given several times."""
+    return declare(help, *names, default=(), **about)
+
+
+def switch(help: str, *names: str, **about: Any) -> Any:
+    """Return an attribute that is off where it is not given."""
+    return declare(help, *names, default=False, **about)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fields:
+    """A group of fields; a subclass may leave out some of what it inherits."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset()
+    ORDER: ClassVar[tuple[type[Fields], ...]] = ()
+    """The groups in the order of their flags, where that is not the order of inheritance."""
+
+    @classmethod
+    def more_fields(cls) -> tuple[Field, ...]:
+        """Return the fields that are no attributes; `Options` has some."""
+        return ()
+
+    @classmethod
+    def take(cls, given: Mapping[str, Any], **values: Any) -> Self:
+        """Return the group with what was typed in, the others at their defaults."""
+        for field in fields_of(cls):
+            values[field.name] = field.read(given.get(field.name, field.default))
+        more = {field.name: values.pop(field.name) for field in cls.more_fields()}
+        if more:
+            values["options"] = {name: value for name, value in more.items() if value is not None}
+        return cls(**values)
+
+    def value(self, field: Field) -> Any:
+        """Return the value of a field; None for an option that was not given."""
+        return getattr(self, field.name) if field.option is None else self.options.get(field.name)  # type: ignore[attr-defined]
+
+    def given(self, group: type[Fields] | None = None) -> dict[str, Any]:
+        """Return the fields that were given, by name: all, or those of a group."""
+        return {field.name: self.value(field) for field in self.given_fields(group)}
+
+    def given_fields(self, group: type[Fields] | None = None) -> Iterator[Field]:
+        """Yield the fields that were given."""
+        own = {field.name for field in fields_of(type(self))}
+        for field in fields_of(group or type(self)):
+            if field.name in own and self.value(field) != field.read(field.default):
+                yield field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Fields):
+    """The options of all methods; each method checks its own."""
+
+    options: Mapping[str, OptionValue] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def more_fields(cls) -> tuple[Field, ...]:
+        """Return a field for every option that some method declares."""
+        return _option_fields()
+
+
+def fields_of(group: type[Fields]) -> tuple[Field, ...]:
+    """Return the fields of a group: its own, then those that it inherits, base by base."""
+    key: Any = group  # hashed as a class, not as one of its values
+    found: tuple[Field, ...] = _find_fields(key)
+    return found
+
+
+@cache
+def _find_fields(group: Any) -> tuple[Field, ...]:
+    about_by_name = {
+        found.name: replace(found.metadata["field"], name=found.name, type=str(found.type))
+        for found in dataclasses.fields(group)
+        if "field" in found.metadata
+    }
+    ordered = [about_by_name[name] for name in _names(group) if name in about_by_name]
+    left = tuple(field for field in ordered if field.name not in group.LEFT_OUT)
+    return (*left, *group.more_fields())
+
+
+def _names(group: type) -> list[str]:
+    names = list(inspect.get_annotations(group))
+    for base in vars(group).get("ORDER") or group.__bases__:
+        names += _names(base)
+    return list(dict.fromkeys(names))
+
+
+@cache
+def _option_fields() -> tuple[Field, ...]:
+    found: dict[str, Field] = {}
+    keys: dict[str, list[str]] = {}
+    for record in ALL_METHODS:
+        for option in record.options:
+            keys.setdefault(option.name, []).append(record.key)
+            before = found.get(option.name)
+            fits = (() if before is None else before.fits) + (record.kind,)
+            found[option.name] = replace(option_field(option), fits=tuple(dict.fromkeys(fits)))
+    return tuple(
+        replace(field, help=f"{field.help} ({', '.join(keys[name])})")
+        for name, field in sorted(found.items())
+    )
+
+
+def option_field(option: Option, *, panel: str = METHOD_PANEL) -> Field:
+    """Return the field of an option that a method declares."""
+    is_switch, is_number = option.type is bool, option.type in (int, float)
+    return Field(
+        option.name,
+        "bool | None" if is_switch else "Text",
+        f"{option.help}; one of {', '.join(option.allowed)}" if option.allowed else option.help,
+        (f"{option.flag}/--no-{option.flag[2:]}",) if is_switch else (),
+        panel=panel,
+        metavar="N" if is_number else None,
+        option=option,
+    )
+
+
+def refuse_unfit(
+    asked: Fields,
+    kind: str,
+    what: str,
+    remedy: str = "",
+    *,
+    but: Collection[str] = (),
+    code: str = "option-does-not-fit",
+) -> None:
+    """Raise `UsageError` for a field that was given and does not fit the kind of data.
+
+    Parameters
+    ----------
+    asked
+        The fields.
+    kind
+        The kind.
+    what
+        What is said of such a field, ``{}`` being its name.
+    remedy
+        What to do about it; by default the remedy of the field.
+    but
+        Fields that do not fit here, whatever they say of themselves.
+    code
+        The code of the error.
+    """
+    for field in asked.given_fields():
+        if kind not in field.fits or field.name in but:
+            raise UsageError(
+                what.format(field.flag), remedy or field.remedies.get(kind, LEAVE_OUT), code=code
+            )
+
+
+def check_threads(threads: int | None) -> None:
+    """Raise `UsageError` for a number of threads that cannot be; 0 is not "all"."""
+    if threads is not None and (
+        isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS
+    ):
+        raise UsageError(
+            f"threads must be a whole number from 1 to {MOST_THREADS} (got {str(threads)[:40]!r}).",
+            "Give for example 2, or leave it out.",
+        )
+
+
+def refuse_stdin_twice(named: Sequence[str | None]) -> None:
+    """Refuse standard input, ``-``, for more than one of the files."""
+    if named.count("-") > 1:
+        raise UsageError(
+            "standard input (-) is named more than once.",
+            "Give files for the others.",
+            code="stdin-twice",
+        )
+
+
+def whole(name: str, text: str) -> int:
+    """Return a whole number written in plain digits; other spellings are refused, not guessed.
+
+    >>> whole("k", "12"), whole("memory", "8000000000")
+    (12, 8000000000)
+    """
+    largest = LARGEST_BYTES if name in NUMBERS_OF_BYTES else LARGEST
+    if not re.fullmatch("0|[1-9][0-9]{0,18}", text) or int(text) > largest:
+        raise UsageError(
+            f"{name} must be a whole number up to {largest} in plain digits, without leading zeros "
+            f"(got {text[:40]!r}).",
+            f"Give for example {name}=5.",
+            code="not-a-number",
+        )
+    return int(text)
+
+
+def seconds(name: str, text: str) -> float:
+    """Return a number of seconds above 0."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", text) or float(text) <= 0:
+        raise UsageError(
+            f"{name} must be a number above 0 (got {text[:40]!r}).",
+            "Give for example 60.",
+            code="not-a-number",
+        )
+    return float(text)
+
+
+_NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{1,18})?|\.[0-9]{1,18})([eE][+-]?[0-9]{1,3})?")
+
+
+def number(option: Option, text: str) -> float:
+    """Return the number that an option is given as; in which range it must be, the method knows.
+
+    Of a support, a share of the records, percent are taken too, as --min-support takes them.
+    """
+    is_share = option.name.endswith("support")
+    plain = text[:-1].removesuffix(" ") if is_share and text.endswith("%") else text
+    value = float(plain) if _NUMBER.fullmatch(plain) else math.nan
+    if not math.isfinite(value):
+        usual = "0.5" if option.default is None else f"{option.default:g}"
+        raise UsageError(
+            f"{option.name} must be a number (got {text[:40]!r}).",
+            f"Give for example {usual}{' or 40%' if is_share else ''}.",
+            code="not-a-number",
+        )
+    # Divided exactly: 12.3% is 0.123, as if it had been written so.
+    return value if plain == text else float(Fraction(plain) / 100)
+
+
+def read_option(option: Option, text: str) -> OptionValue:
+    """Return what was typed in for an option, in its own type; the method checks it."""
+    if option.share:
+        from ..mining.rule_evidence import exact_share
+
+        exact_share(option.flag[2:], text, below_one=option.share == "below 1")
+    if option.type is int:
+        return whole(option.name, text)
+    return number(option, text) if option.type is float else text
+
+
+def listed(text: str | None) -> list[str]:
+    """Return the parts of a list by commas; blanks around them are for the eye.
+
+    >>> listed("aa, vpa"), listed(None)
+    (['aa', 'vpa'], [])
+    """
+    return [part.strip() for part in text.split(",")] if text else []
+
+
+def joined(lists: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in several lists by commas.
+
+    >>> joined(["age, sex", "zip"])
+    ('age', 'sex', 'zip')
+    """
+    return tuple(name.strip() for text in lists for name in text.split(","))

@@ -1,0 +1,229 @@
+"""One run on two data sets: their patterns hidden, nothing written yet."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import UsageError
+from ..io.column_look import told_of_identifiers
+from ..model.guarantees import HiddenPatterns
+from ..model.numbers import exact_growth
+from ..model.pattern_pair import PatternPair
+from ..progress import Watch
+from ..registry import default_method, method
+from ..release.pair_release import PairRelease
+from ..release.sealing import seal_of_pair
+from .fields import check_threads, refuse_stdin_twice
+from .reading import warn_of_nothing_shared
+from .work import Work
+
+FLAT = (
+    "nothing stands between values and their root, so a value is published as it is or as {root!r}: a "
+    "hierarchy would keep more."
+)
+UNGUARDED = (
+    "sets below the minimum support are too many to be looked after: they may differ more than before."
+)
+ENDED = "the time limit ended the search: the promise is kept, at a larger loss than need be."
+
+
+def hide_patterns(
+    pair: PatternPair,
+    guarantee: HiddenPatterns,
+    *,
+    method_key: str | None = None,
+    watch: Watch | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> PairRelease:
+    """Return a release of two data sets in which no pattern is left; nothing is written.
+
+    Parameters
+    ----------
+    pair
+        The data sets, as `setveil.read_pattern_pair` returns them.
+    guarantee
+        ``HiddenPatterns(growth)``.
+    method_key
+        "hide-patterns", the only one so far.
+    watch
+        Progress, deadline and cancelling.
+    threads
+        How many threads count; all by default.
+    options
+        The method's own options.
+
+    >>> from setveil.hierarchy.tree import Hierarchy
+    >>> from setveil.model.transactions import Transactions
+    >>> drinks = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> before = Transactions.from_rows([["ale"], ["ale"], ["tea"]])
+    >>> after = Transactions.from_rows([["tea"], ["tea"], ["tea"]])
+    >>> release = hide_patterns(PatternPair.of_sets(before, after, drinks), HiddenPatterns(2))
+    >>> [list(side.rows()) for side in release.published.sides]
+    [[('drink',), ('drink',), ('drink',)], [('drink',), ('drink',), ('drink',)]]
+    """
+    started = time.monotonic()
+    if not isinstance(pair, PatternPair):
+        raise UsageError(
+            f"{guarantee} is about two data sets.",
+            "Read them first: setveil.read_pattern_pair(first, second), or with class_column=... where "
+            "one table holds both.",
+        )
+    check_threads(threads)
+    record = default_method(guarantee) if method_key is None else method(method_key)
+    record.check_guarantee(guarantee)
+    checked = record.checked_options(options)
+    for name, records in zip(pair.names, pair.records, strict=True):
+        if not records:
+            raise UsageError(
+                f"the data set {name[:40]!r} has no records.", "Give some.", code="no-records"
+            )
+    outcome = record.load()(pair, guarantee, watch=watch or Watch(), threads=threads, **checked)
+    return PairRelease(
+        pair=pair,
+        recoding=outcome.recoding,
+        guarantee=guarantee,
+        method=record.key,
+        options=checked,
+        figures=outcome.figures,
+        seconds=round(time.monotonic() - started, 6),
+        complete=outcome.complete,
+        notices=(
+            *pair.notices,
+            *_warn_of_names(pair),
+            *_warn_of_flat(pair),
+            *((UNGUARDED,) if "rarer sets" in outcome.figures else ()),
+            *(() if outcome.complete else (ENDED,)),
+        ),
+        seal=seal_of_pair(pair),
+    )
+
+
+def _warn_of_names(pair: PatternPair) -> tuple[str, ...]:
+    """Return a notice for each column of tables that can name people."""
+    used = np.unique(np.concatenate([side.leaves for side in pair.sides]))
+    # The name of a column holds no '='.
+    values = Counter(pair.hierarchy.labels[leaf].partition("=")[0] for leaf in used.tolist())
+    values_of_column = {name: values[name] for name in pair.columns}
+    remedy = "leave it out (--attributes names the others)"
+    return told_of_identifiers(values_of_column, sum(pair.records), remedy=remedy)
+
+
+def _warn_of_flat(pair: PatternPair) -> tuple[str, ...]:
+    """Return a notice where no value has anything above it but a root."""
+    tree = pair.hierarchy
+    if tree.height > 1 or not tree.n_leaves or tree.n_leaves == len(tree):
+        return ()
+    root = tree.labels[tree.roots[0]]
+    return (FLAT.format(root="*" if pair.is_table else root),)
+
+
+class PairsWork(Work):
+    """What there is to do for a run on two data sets."""
+
+    kernels = "move_scores"
+    no_output = "Give -o FOLDER."
+    pair: PatternPair
+
+    def check_asked(self) -> None:
+        """Raise for a promise, method or option that is wrong."""
+        run = self.run
+        self.guarantee = self._read_guarantee()
+        self.record = method(run.method) if run.method is not None else default_method(self.guarantee)
+        self.record.check_guarantee(self.guarantee)
+        self.record.checked_options(run.options)
+        check_threads(run.threads)
+
+    def _read_guarantee(self) -> HiddenPatterns:
+        run = self.run
+        if run.model not in (None, HiddenPatterns.model):
+            raise UsageError(
+                f"{str(run.model)[:40]!r} is no promise about two data sets.",
+                "Leave --guarantee out, or give patterns.",
+                code="guarantee-method",
+            )
+        if run.growth is None:
+            raise UsageError(
+                "--growth is missing.", "Give for example --growth 5: five times as frequent."
+            )
+        growth = exact_growth(run.growth)
+        support = {} if run.min_support is None else {"min_support": run.min_support}
+        return HiddenPatterns(growth, every_level=run.every_level, **support)  # type: ignore[arg-type]
+
+    def name_inputs(self) -> list[str]:
+        """Return the files that are read."""
+        run = self.run
+        self._tree_files = self._name_trees()
+        named = [*run.check_two(run.data), *self._tree_files.values()]
+        refuse_stdin_twice(named)
+        return [name for name in named if name != "-"]
+
+    def check_format(self) -> None:
+        """Raise for a format that two data sets cannot have."""
+        from ..editions.pairs import check_pair_format
+
+        check_pair_format(self.run.format, table=self.run.is_table)
+
+    def _name_trees(self) -> dict[str, str]:
+        """Return the file of each column that has a hierarchy; of sets that of the column ''."""
+        run = self.run
+        files: dict[str, str] = {}
+        for text in run.hierarchy:
+            column, sign, path = text.partition("=") if run.is_table else ("", "=", text)
+            if not sign or not path:
+                raise UsageError(
+                    f"--hierarchy {text[:60]!r} does not name a column.",
+                    "Give COLUMN=FILE.",
+                    code="hierarchy",
+                )
+            if column in files:
+                what = f"for the column {column[:40]!r}" if column else "for one data set of items"
+                raise UsageError(f"two hierarchies are given {what}.", "Give one.", code="hierarchy")
+            files[column] = path
+        run.refuse_options_alone()
+        return files
+
+    def read(self) -> None:
+        """Open the files, and bind both data sets to their hierarchy."""
+        from ..io.pairs import bind_pair
+
+        run = self.run
+        read = run.read_two(run.data)
+        self.notices[:] = read.notices
+        _check_columns(self._tree_files, read.columns)
+        trees = {column: run.read_tree(path) for column, path in self._tree_files.items()}
+        self.pair = bind_pair(read, trees if read.columns else trees.get(""))
+        if read.columns and not run.attributes:
+            self.remarks = (
+                f"all {len(read.columns):,} columns are published; name those that shall be: "
+                "--attributes.",
+            )
+        self.remarks += tuple(warn_of_nothing_shared(read))
+
+    def compute(self, watch: Watch) -> PairRelease:
+        """Return the release."""
+        run = self.run
+        return hide_patterns(
+            self.pair,
+            self.guarantee,
+            method_key=self.record.key,
+            watch=watch,
+            threads=run.threads,
+            **run.options,
+        )
+
+
+def _check_columns(files: Mapping[str, str], columns: Sequence[str]) -> None:
+    """Refuse a hierarchy for a column that the tables do not have."""
+    for name in files if columns else ():
+        if name not in columns:
+            raise UsageError(
+                f"there is no column {name[:40]!r} for a hierarchy.",
+                f"Columns: {', '.join(other[:40] for other in columns)}.",
+                code="unknown-column",
+            )
