@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from setveil.report.axes import Scale, mark_of
 from setveil.report.drawing import Drawing
-from setveil.report.marks import mark_of
 from setveil.report.palette import INK, RULE
-from setveil.report.scales import Scale
 
 WIDTH, HEIGHT = 176, 118
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 22, 32

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .measure.pair_scores import PairScores
     from .release.bucket_release import BucketRelease
     from .release.pair_release import PairRelease
-    from .report.figure import Figure
+    from .report.drawing import Figure
     from .report.frontier import Sweep
 
 StrPath = str | os.PathLike[str]
@@ -321,8 +321,8 @@ def report(
     from .io.folder.staging import replace_private
     from .model.guarantees import KmAnonymity
     from .reopen.sets import read_set_release
-    from .report.private_page import Extras, private_report
-    from .report.risk_part import curve_of_records
+    from .report.pages.risk import curve_of_records
+    from .report.pages.sets import Extras, private_report
     from .risk.curve import BUDGET
 
     if output is not None:

@@ -116,19 +116,19 @@ def test_a_release_that_the_audit_refuses_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from setveil.errors import InternalError
-    from setveil.report import public_page
+    from setveil.report.pages import sections
 
     world = World(tmp_path)
     data = sv.read_transactions(world.data, layout="long", id_column="who", item_column="what")
     release = sv.anonymize(data, sv.KmAnonymity(3, 2), hierarchy=sv.read_hierarchy(world.tree))
-    real = public_page.page
+    real = sections.page
 
     def leaking(title: str, *content: str, private: bool = False) -> bytes:
         from setveil.report.html import element, label
 
         return real(title, *content, element("p", label(world.rare[0])), private=private)
 
-    monkeypatch.setattr(public_page, "page", leaking)
+    monkeypatch.setattr(sections, "page", leaking)
     with pytest.raises(InternalError) as caught:
         sv.publish(release, tmp_path / "out")
     assert world.rare[0] not in str(caught.value)

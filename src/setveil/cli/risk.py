@@ -212,7 +212,7 @@ def _restricted(data: Transactions, guarantee: Guarantee | None) -> Transactions
     """Return the records without labels that the promise assumes nobody knows."""
     if guarantee is None:
         return data
-    from ..report.risk_part import known_labels
+    from ..report.pages.risk import known_labels
 
     return known_labels(data, guarantee)
 

@@ -132,13 +132,13 @@ class BucketsEdition(Edition[BucketRelease]):
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:
         """Return the page made of the certificate and the published tables alone."""
-        from ..report.bucket_pages import public_bucket_report
+        from ..report.pages.buckets import public_report
 
-        return public_bucket_report(told, self.release.tables, self.release.rules)
+        return public_report(told, self.release.tables, self.release.rules)
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
         """Return the page for the holder of the data alone."""
-        from ..report.bucket_pages import private_bucket_report
+        from ..report.pages.buckets import private_report
         from ..risk.buckets import attack_by_rules
         from ..risk.definetti import attack_sample
 
@@ -157,7 +157,7 @@ class BucketsEdition(Edition[BucketRelease]):
             if self.release.guarantee.takes_rules
             else None
         )
-        return private_bucket_report(
+        return private_report(
             self.release,
             confirmed.certificate,
             notices=confirmed.notices,

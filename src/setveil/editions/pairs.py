@@ -86,9 +86,9 @@ class PairsEdition(PartsEdition[PairRelease]):
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:
         """Return the page made of the certificate and the published records alone."""
-        from ..report.pair_pages import public_pair_report
+        from ..report.pages.pairs import public_report
 
-        return public_pair_report(told, self.release.published, self.paths)
+        return public_report(told, self.release.published, self.paths)
 
     def measure(self, watch: Watch) -> None:
         """Count what hiding cost; the caller is told of it, page or not."""
@@ -96,10 +96,10 @@ class PairsEdition(PartsEdition[PairRelease]):
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
         """Return the page for the holder of the data alone."""
-        from ..report.pair_pages import private_pair_report
+        from ..report.pages.pairs import private_report
 
         assert self.scores is not None
-        return private_pair_report(
+        return private_report(
             self.release,
             confirmed.certificate,
             finding=confirmed.verdict,

@@ -139,19 +139,19 @@ class SetsEdition(PartsEdition[Release]):
 
     @cached_property
     def _risk_after(self) -> RiskCurve | None:
-        from ..report.risk_part import curve_of_records
+        from ..report.pages.risk import curve_of_records
 
         return curve_of_records(self.release.published, self.release.guarantee)
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:
         """Return the page made of the certificate and the published records alone."""
-        from ..report.public_page import public_report
+        from ..report.pages.sets import public_report
 
         return public_report(told, self.release.published, self.paths, self._risk_after)
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
         """Return the page for the holder of the data alone."""
-        from ..report.private_page import Extras, private_report
+        from ..report.pages.sets import Extras, private_report
 
         before = risk_before(self.release)
         seconds = seconds_of(self.release, watch)
@@ -174,7 +174,7 @@ def _described(column: LayoutColumn) -> dict[str, str]:
 
 def risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | None:
     """Return the risk of the original records, where they are at hand."""
-    from ..report.risk_part import curve_before
+    from ..report.pages.risk import curve_before
 
     if release.rows is None:
         return None

@@ -11,17 +11,13 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from .drawing import MARGIN, Drawing, cut_to_width, text_width
-from .figure import Figure
-from .marks import Mark, mark_of
+from .axes import LABEL_GAP, SMALL, Mark, Scale, draw_levels, mark_of, name_ends, spelled
+from .drawing import MARGIN, Drawing, Figure, cut_to_width, text_width
 from .palette import BLUE, DEEP, INK, MUTED, ORANGE, PAPER, RULE, SAND, SHADE, VERMILION, Style
-from .scales import Scale, spelled, spread
 
 WIDTH = 700.0
 TOP = 74.0
 PLOT_HEIGHT = 280.0
-SMALL = 11.5
-LABEL_GAP = 17.0
 WIDEST_LABEL = 170.0
 MOST_TOLD = 60
 """How many numbers the description for screen readers holds."""
@@ -77,9 +73,7 @@ def line_chart(
     foot, lines = bottom + 40, _wrapped(notes)
     told = _points_in_words(known, x_label, y_label, percent)
     sheet = _sheet(title, y_label, foot + 10 + 17 * len(lines), told)
-    for y, text in named:
-        sheet.line(left, y, right, y, colour=RULE, weight=0.8)
-        sheet.text(left - 8, y + 4, text, size=SMALL, colour=MUTED, anchor="end")
+    draw_levels(sheet, named, left, right)
     sheet.line(left, bottom, right, bottom, colour=MUTED, weight=1.2)
     _mark_across(sheet, across, xs, bottom)
     sheet.text((left + right) / 2, foot, x_label, size=12.5, colour=MUTED, anchor="middle")
@@ -89,7 +83,8 @@ def line_chart(
         drawn = [(across.place(x), None if y is None else up.place(y)) for x, y in points]
         end = _draw_series(sheet, drawn, mark)
         ends.append((name, mark, *(end or (right, bottom))))
-    _name_ends(sheet, ends, right, TOP, bottom)
+    width = WIDTH - MARGIN - right - 32
+    name_ends(sheet, ends, right + 15, (TOP, bottom), room=width, before_mark=11)
     sheet.lines(MARGIN, foot + 24, lines, size=SMALL)
     return Figure(title, sheet.svg())
 
@@ -353,23 +348,6 @@ def _draw_series(
             for x, y in piece:
                 mark.draw(sheet, x, y)
     return next((piece[-1] for piece in reversed(pieces) if piece), None)
-
-
-def _name_ends(
-    sheet: Drawing,
-    ends: Sequence[tuple[str, Mark, float, float]],
-    right: float,
-    top: float,
-    bottom: float,
-) -> None:
-    """Write each line's name beside its end; where ends are close the names move apart."""
-    places = spread([y for _, _, _, y in ends], LABEL_GAP, top, bottom)
-    for (name, mark, x, y), place in zip(ends, places, strict=True):
-        # The marker stands behind the name: before it it would look like one more point of the line.
-        sheet.line(x + 7, y, right + 10, place, colour=mark.colour, weight=0.7, dash="1.5 2.5")
-        shown = cut_to_width(name, 12.5, WIDTH - MARGIN - right - 32)
-        sheet.text(right + 15, place + 4.5, shown, size=12.5, colour=INK)
-        mark.draw(sheet, right + 15 + text_width(shown, 12.5) + 11, place)
 
 
 def _cell_style(value: float | None, most: float, marked: bool) -> Style:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .axes import SMALL, Scale, draw_levels, mark_of, spelled
 from .comparison import told_size
-from .drawing import MARGIN, Drawing, cut_to_width, text_width
-from .figure import Figure
-from .marks import mark_of
+from .drawing import MARGIN, Drawing, Figure, cut_to_width, text_width
 from .palette import BLUE, INK, MUTED, ORANGE, RULE, SAND, SHADE, Style
-from .scales import Scale, spelled
 
 if TYPE_CHECKING:
     from .comparison import Compared, Comparison
@@ -25,7 +23,6 @@ PLOT_HEIGHT = 240.0
 COARSER, LEFT_OUT = Style(BLUE, BLUE, INK, weight=0.8), Style(SAND, ORANGE, INK, weight=1.4)
 EMPTY = Style(SHADE, MUTED, INK, dashed=True)
 """The bar of a release that says nothing."""
-SMALL = 11.5
 
 
 def draw_comparison(found: Comparison) -> Figure:
@@ -105,9 +102,7 @@ def _against_time(
     right = WIDTH - MARGIN - 40
     seconds = [max(row.seconds, 0.001) for row in rows]
     across = Scale.over(seconds, left + 10, right, logarithmic=True)
-    for y, text in named:
-        sheet.line(left, y, WIDTH - MARGIN, y, colour=RULE, weight=0.8)
-        sheet.text(left - 8, y + 4, text, size=SMALL, colour=MUTED, anchor="end")
+    draw_levels(sheet, named, left, WIDTH - MARGIN)
     for x, text in across.named():
         sheet.line(x, top, x, bottom + 4, colour=RULE, weight=0.8)
         sheet.text(x, bottom + 18, text, size=SMALL, colour=MUTED, anchor="middle")

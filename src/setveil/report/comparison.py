@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 
 from ..model.costs import WEIGHTED, cost_title
 from ..release.header import BY_SOLVER, ObjectiveValue
-from .figure import Figure
+from .drawing import Figure
 
 NEAR = Fraction(11, 10)
 """A loss up to this many times the lowest one is nearly as good."""
@@ -34,6 +34,26 @@ def told_size(records: int, items: int, domain: str) -> str:
     """
     counts = "; the losses count all of the hierarchy" if domain == "hierarchy" else ""
     return f"{records:,} records, {items:,} items{counts}"
+
+
+def as_csv(rows: Sequence[Mapping[str, object]], heads: Sequence[str]) -> str:
+    """Return mappings as CSV text under a header of all their names; `heads` where there is none."""
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, names or heads, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_html(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """Return a table for notebooks."""
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows
+    )
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 @dataclass(frozen=True)
@@ -169,13 +189,7 @@ class Comparison:
 
     def to_csv(self) -> str:
         """Return the rows as CSV text with a header."""
-        text = io.StringIO()
-        rows = self.as_dicts()
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        writer = csv.DictWriter(text, names or ["method"], lineterminator="\n", restval="")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
+        return as_csv(self.as_dicts(), ["method"])
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the heads of the columns and the rows, as text."""
@@ -203,13 +217,7 @@ class Comparison:
         return "\n".join([*lines, "", *self.reasons])
 
     def _repr_html_(self) -> str:
-        heads, rows = self.table()
-        head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows
-        )
-        said = "".join(f"<p>{escape(text)}</p>" for text in self.reasons)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
+        return as_html(*self.table()) + "".join(f"<p>{escape(text)}</p>" for text in self.reasons)
 
     def _others(self) -> list[str]:
         """Return the measures that are not the cost itself."""

@@ -6,7 +6,9 @@ compared. It holds no script, no style sheet and no reference to anything outsid
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from .palette import INK, MUTED, PAPER, RULE, Style
@@ -237,3 +239,28 @@ class Drawing:
                 "</svg>\n",
             ]
         )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A finished picture; `svg` is its text, `title` what it shows.
+
+    >>> figure = Figure("An empty sheet", Drawing(10, 10, title="An empty sheet").svg())
+    >>> figure
+    Figure('An empty sheet')
+    """
+
+    title: str
+    svg: str
+
+    def __repr__(self) -> str:
+        return f"Figure({self.title!r})"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture as an SVG file for the owner alone; a file that is there is replaced."""
+        from ..io.files import write_text_file
+
+        write_text_file(path, self.svg, mode=0o600, force=True)

@@ -5,23 +5,23 @@ A point without a result says why in its `status`. Fractions are kept exactly, i
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 from ..errors import DataError, UsageError
 from ..model.costs import WEIGHTED, cost_title
-from .comparison import CUT, DONE, LATE, NONE, REFUSED
-from .figure import Figure
+from .charts import heat_map, line_chart
+from .comparison import CUT, DONE, LATE, NONE, REFUSED, as_csv, as_html, told_size
+from .drawing import Figure
 
 VERSION = 1
 _STATUSES = (DONE, CUT, LATE, NONE, REFUSED)
 LARGEST = 2**31
+FAR = 8
+"""From this ratio of the largest k to the smallest on, the axis of k is logarithmic."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +123,7 @@ class Sweep:
 
     def to_csv(self) -> str:
         """Return the points as CSV text with a header."""
-        text = io.StringIO()
-        rows = self.as_dicts()
-        writer = csv.DictWriter(text, list(rows[0]) if rows else ["k", "m"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
+        return as_csv(self.as_dicts(), ["k", "m"])
 
     def to_json(self) -> str:
         """Return the sweep as JSON text that `Sweep.from_json` reads; fractions are kept exactly."""
@@ -191,15 +186,11 @@ class Sweep:
 
     def figure(self, chosen: tuple[int, int] | None = None) -> Figure:
         """Return the heat map of the losses; the point (k, m) that was chosen is framed."""
-        from .sweep_picture import draw_map
-
-        return draw_map(self, chosen)
+        return _draw_map(self, chosen)
 
     def curves(self) -> Figure:
         """Return the losses as lines over k, one for each m."""
-        from .sweep_picture import draw_curves
-
-        return draw_curves(self)
+        return _draw_curves(self)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the grid as text: the heads of the columns and a row for each k."""
@@ -231,14 +222,70 @@ class Sweep:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        heads, rows = self.table()
-        head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(one)}</td>" for one in row) + "</tr>" for row in rows
-        )
-        return (
-            f"<table><caption>{escape(self.lost)}</caption><thead><tr>{head}</tr></thead>{body}</table>"
-        )
+        return as_html(*self.table(), caption=self.lost)
+
+
+def _draw_map(found: Sweep, chosen: tuple[int, int] | None = None) -> Figure:
+    values = {
+        (point.m, point.k): None if point.loss is None else float(point.loss) for point in found.points
+    }
+    told = {(point.m, point.k): point.told() for point in found.points}
+    return heat_map(
+        values,
+        title=f"{found.lost}: what each strength of the promise costs",
+        x_label="m, the items an attacker knows",
+        y_label="k, the records that fit at least",
+        told=told,
+        marked=None if chosen is None else (chosen[1], chosen[0]),
+        notes=[*_notes(found), *_framed(found, chosen)],
+    )
+
+
+def _draw_curves(found: Sweep) -> Figure:
+    series = {
+        f"m = {m}": [
+            (float(point.k), None if point.loss is None else float(point.loss))
+            for point in found.points
+            if point.m == m
+        ]
+        for m in found.ms
+    }
+    ks = found.ks
+    return line_chart(
+        series,
+        title=f"{found.lost}: what each strength of the promise costs",
+        x_label="k, the records that fit at least",
+        y_label=f"{found.lost.partition(' by ')[0]}: 0 % is nothing, 100 % everything",
+        percent=True,
+        log_x=len(ks) > 2 and ks[-1] >= FAR * ks[0],
+        notes=_notes(found),
+    )
+
+
+def _notes(found: Sweep) -> list[str]:
+    """Explain what stands for a number."""
+    notes = []
+    if found.records:
+        notes.append(f"{told_size(found.records, found.items, found.domain)}.")
+    if any(point.left_out for point in found.points):
+        notes.append(f"{found.method} may leave rare items out; what is left out counts as lost.")
+    if any(point.status == CUT for point in found.points):
+        notes.append("*: cut short by the time limit; it is valid, and less may be possible.")
+    for status in dict.fromkeys(p.status for p in found.points if p.status not in (DONE, CUT)):
+        where = ", ".join(f"k={p.k} m={p.m}" for p in found.points if p.status == status)
+        notes.append(f"{status.capitalize()}: {where}.")
+    useless = [point.told() for point in found.points if point.useless]
+    if any("root only" in told for told in useless):
+        notes.append("Root only: nothing but the top of the hierarchy would be published.")
+    if any("useless" in told for told in useless):
+        notes.append("Useless: most records would be empty, or stand at the top of the hierarchy.")
+    return notes
+
+
+def _framed(found: Sweep, chosen: tuple[int, int] | None) -> list[str]:
+    if chosen is None:
+        return []
+    return [f"Framed: k={chosen[0]}, m={chosen[1]}, {found.point(*chosen).told()}."]
 
 
 def _point(plain: Mapping[str, Any]) -> SweepPoint:

@@ -4,6 +4,10 @@ Labels are hostile text. Whatever is not `Html` already is escaped by `element`,
 be seen or that turn other text around are replaced, and a label stands in a ``bdi`` element of its
 own. A page holds no script and no address; its policy forbids both, and its one style sheet is named
 by hash. Each content has one spelling, so that the audit can tell that nothing hides in another.
+
+The style sheet is ``report.css``, with the colours of `palette` put before it: light, printable, from a
+phone's width upwards, without font file, picture or address. The audit knows it by its hash: after a
+change, `audit.page.KNOWN_SHEETS` needs the new one.
 """
 
 from __future__ import annotations
@@ -14,15 +18,20 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
+from importlib.resources import files
 
-from .drawing import ARROW_HEAD, visible
-from .figure import Figure
-from .style import sheet
+from . import palette
+from .drawing import ARROW_HEAD, Figure, visible
 
 LONGEST_LABEL = 60
 NARROW = 3
 """How many columns a table may have to be squeezed on a narrow screen; more of them scroll."""
 WIDE_PICTURE = 800
+COLOURS = (
+    *("INK", "MUTED", "RULE", "SHADE", "PAPER", "BLUE", "ORANGE", "GREEN", "VERMILION"),
+    *("SKY", "SAND", "ROSE", "MINT"),
+)
+"""The colours of the palette that the style sheet names."""
 VOID = frozenset({"meta", "br"})
 _BLOCKS = frozenset(
     {"html", "head", "body", "header", "main", "section", "footer", "nav", "div", "figure"}
@@ -161,6 +170,14 @@ def bar(share: float, *, class_: str = "bar") -> Html:
 def section(name: str, title: str, *content: Content) -> Html:
     """Return a section with a heading that can be linked to."""
     return element("section", element("h2", title), *content, id=name)
+
+
+@cache
+def sheet() -> str:
+    """Return the one style sheet of all pages, as it stands in each."""
+    rules = files(__package__).joinpath("report.css").read_text(encoding="utf-8")
+    variables = "".join(f"  --{name.lower()}: {getattr(palette, name)};\n" for name in COLOURS)
+    return f":root {{\n{variables}}}\n{rules}"
 
 
 @cache

@@ -13,16 +13,13 @@ from collections.abc import Mapping
 from ..errors import UsageError
 from ..risk.curve import RiskCurve
 from ..risk.estimate import Estimate, percent
-from .drawing import MARGIN, Drawing, text_width
-from .figure import Figure
-from .marks import Mark
-from .palette import BLUE, MUTED, RULE, VERMILION
-from .scales import Scale, spread
+from .axes import SMALL, Mark, Scale, draw_levels, name_ends
+from .drawing import MARGIN, Drawing, Figure
+from .palette import BLUE, MUTED, VERMILION
 
 WIDTH, TOP, HEIGHT = 880.0, 96.0, 260.0
 LEFT, PLOT = 46.0, 230.0
 PANEL = (WIDTH - 2 * MARGIN) / 2
-SMALL, GAP = 11.5, 17.0
 MOST_MARKED = 12
 
 LOOKS = {
@@ -79,9 +76,7 @@ def _panel(sheet: Drawing, x: float, told: str, curves: Mapping[str, RiskCurve],
     left, right, bottom = x + LEFT, x + LEFT + PLOT, TOP + HEIGHT
     most = max(len(curve.points) for curve in curves.values())
     up = Scale.over([], bottom, TOP, largest=1.0)
-    for y, text in up.named(percent=True):
-        sheet.line(left, y, right, y, colour=RULE, weight=0.8)
-        sheet.text(left - 8, y + 4, text, size=SMALL, colour=MUTED, anchor="end")
+    draw_levels(sheet, up.named(percent=True), left, right)
     sheet.line(left, bottom, right, bottom, colour=MUTED, weight=1.2)
 
     def across(known: int) -> float:
@@ -109,13 +104,7 @@ def _panel(sheet: Drawing, x: float, told: str, curves: Mapping[str, RiskCurve],
                 mark.draw(sheet, *place)
         name = reading if len(curves) == 1 else f"{when}, {reading}"
         ends.append((name, mark, *places[-1]))
-    for (name, mark, px, py), y in zip(
-        ends, spread([end[3] for end in ends], GAP, TOP, bottom), strict=True
-    ):
-        # The marker stands behind the name: before it it would look like one more point of the line.
-        sheet.line(px + 7, py, right + 6, y, colour=mark.colour, weight=0.7, dash="1.5 2.5")
-        sheet.text(right + 11, y + 4.5, name, size=12.5)
-        mark.draw(sheet, right + 11 + text_width(name, 12.5) + 10, y)
+    name_ends(sheet, ends, right + 11, (TOP, bottom))
 
 
 def _draw_interval(sheet: Drawing, x: float, low: float, high: float, colour: str) -> None:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from setveil.report.style import sheet
+from setveil.report.html import sheet
 
 Rows = list[list[str]]
 

@@ -12,7 +12,7 @@ import setveil as sv
 from setveil.audit import audit_folder
 from setveil.audit.page import KNOWN_SHEETS, LARGEST, check_report
 from setveil.errors import DataError, ResourceLimit
-from setveil.report.style import sheet
+from setveil.report.html import sheet
 from tests.unit.audit.folders import (
     report_bytes,
     sha256,

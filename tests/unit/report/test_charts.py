@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from setveil.report.axes import Scale, log_ticks, mark_of, spelled, spread, ticks
 from setveil.report.charts import Point, bar_chart, heat_map, line_chart
-from setveil.report.figure import Figure
-from setveil.report.marks import mark_of
-from setveil.report.scales import Scale, log_ticks, spelled, spread, ticks
+from setveil.report.drawing import Figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ["<script>alert(1)</script>", '"><a href="x">', "a&b", "x\u202ey", "nul\x00", "]]>", "\ud800"]

@@ -13,11 +13,10 @@ import setveil as sv
 from setveil.hierarchy.build import balanced
 from setveil.io.demo import groceries
 from setveil.release.documents import banded, published_paths
-from setveil.report.html import Html, element, join, label, page, table
-from setveil.report.outline import MOST_LINES
-from setveil.report.public_page import labels
-from setveil.report.risk_part import told
-from setveil.report.style import sheet
+from setveil.report.html import Html, element, join, label, page, sheet, table
+from setveil.report.pages.outline import MOST_LINES
+from setveil.report.pages.risk import told
+from setveil.report.pages.sets import labels
 from setveil.risk.estimate import Estimate
 
 TREE = {"ale": "alcohol", "wine": "alcohol", "alcohol": "ALL", "milk": "ALL", "bun": "ALL", "ALL": None}

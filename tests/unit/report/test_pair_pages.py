@@ -19,8 +19,8 @@ from setveil.model.transactions import Transactions
 from setveil.publish import publish
 from setveil.release.pair_release import PairRelease
 from setveil.release.recoding import PairRecoding
-from setveil.report import pair_loss
-from setveil.report.pair_loss import minimal_patterns
+from setveil.report.pages import pairs
+from setveil.report.pages.pairs import minimal_patterns
 
 from ..pair_cases import FOOD, random_release
 
@@ -149,14 +149,14 @@ def test_private_page_lists_the_minimal_patterns_first(tmp_path: Path) -> None:
 
 
 def test_no_more_patterns_are_listed_than_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_loss, "MOST_PATTERNS", 3)
+    monkeypatch.setattr(pairs, "MOST_PATTERNS", 3)
     private = nested(tmp_path)
     assert "The 3 fastest growing minimal patterns" in private
     assert "Of the others" not in private
 
 
 def test_too_many_patterns_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_loss, "MOST_COMPARED", 7)
+    monkeypatch.setattr(pairs, "MOST_COMPARED", 7)
     private = nested(tmp_path)
     assert "too many to tell which are minimal" in private
     assert "All patterns" in private

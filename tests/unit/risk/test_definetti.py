@@ -17,7 +17,7 @@ from setveil.model.guarantees import LDiversity
 from setveil.model.microdata import Microdata
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing
-from setveil.report.bucket_pages import attacks
+from setveil.report.pages.buckets import attacks
 from setveil.risk import definetti
 from setveil.risk.definetti import attack_by_learning, attack_sample
 from tests.oracle.definetti import equal_chances, next_shares

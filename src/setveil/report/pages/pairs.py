@@ -1,38 +1,215 @@
-"""What only the holder of two data sets may see: the patterns of before, and what hiding them cost.
+"""The two reports of a release of two data sets: what anybody may read, and what only its holder may.
 
-Most patterns hold a smaller one and say little more than it. So the minimal ones come first.
+The public page is made of the certificate, the published rows and the published hierarchy alone, so two
+inputs that lead to the same release give the same page. The private one tells the patterns of before,
+and what hiding them cost. Most patterns hold a smaller one and say little more than it. So the minimal
+ones come first.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.pair_scores import MOST_PATTERNS, PairScores
-from ..mining.emerging import EmergingPattern, EmergingPatterns
-from ..mining.itemsets import Itemsets
-from .charts import bar_chart
-from .figure import Figure
-from .html import Content, Html, bar, element, join, label, picture, section, table
-from .sections import counted, in_percent
+from ...audit.pair_finding import PairFinding
+from ...measure.pair_scores import MOST_PATTERNS, PairScores
+from ...mining.emerging import EmergingPattern, EmergingPatterns
+from ...mining.itemsets import Itemsets
+from ...progress import where_time_went
+from ...release.pair_release import PairRelease, PairTables
+from ..charts import bar_chart
+from ..drawing import Figure
+from ..html import (
+    Content,
+    Html,
+    bar,
+    element,
+    join,
+    label,
+    listed,
+    picture,
+    section,
+    table,
+    terms_and_meanings,
+)
+from .outline import labels_part
+from .sections import (
+    Certificate,
+    counted,
+    head_of,
+    in_percent,
+    private_page,
+    public_page,
+    run_part,
+)
 
 MOST_BARS, MOST_SETS = 20, 50
 MOST_COMPARED = 200_000
 """Of more patterns than this it is not told which are minimal."""
 
 
-def patterns_part(scores: PairScores, *, columns: bool) -> Html:
-    """Return the patterns of the originals: first the minimal ones, of these the fastest growing.
+def public_report(
+    certificate: Certificate, tables: PairTables, paths: Sequence[Sequence[str]]
+) -> bytes:
+    """Return the page ``report.html`` of a release folder.
 
     Parameters
     ----------
+    certificate
+        The certificate, which need not name the report yet.
+    tables
+        The published rows of both data sets.
+    paths
+        The published labels, each with what is above it up to its root.
+    """
+    return public_page(certificate, _head(certificate, paths), *_parts(certificate, tables, paths))
+
+
+def private_report(
+    release: PairRelease,
+    certificate: Certificate,
+    *,
+    finding: PairFinding,
+    notices: Sequence[str],
+    scores: PairScores,
+    seconds: Mapping[str, float],
+) -> bytes:
+    """Return the page for the holder of the data alone.
+
+    Parameters
+    ----------
+    release, certificate
+        What is published, and its certificate.
+    finding
+        What the audit said.
+    notices
+        What was told during the run.
     scores
-        The figures.
-    columns
-        Whether the data sets are tables: the picture then names values alone.
+        What the release cost.
+    seconds
+        What each stage took until the page was made.
+    """
+    paths = [release.pair.hierarchy.path(name) for name in release.published.labels]
+    columns = release.pair.is_table
+    return private_page(
+        certificate,
+        _head(certificate, paths),
+        patterns_part(scores, columns=columns),
+        after(finding),
+        rarer_part(scores),
+        raised_part(scores, columns=columns),
+        frequent_part(scores),
+        *_parts(certificate, release.published, paths),
+        run_part(
+            release,
+            "How the run went",
+            ("Data sets", listed(map(label, release.pair.names))),
+            ("Time", where_time_went(seconds)),
+            ("Search", "went to its end" if release.complete else "was ended by the time limit"),
+        ),
+        notices=notices,
+    )
+
+
+def _parts(
+    certificate: Certificate, tables: PairTables, paths: Sequence[Sequence[str]]
+) -> tuple[Html, Html]:
+    return data_sets(certificate, tables), labels(tables, paths)
+
+
+def _head(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
+    first, second = (part["records"] for part in certificate["data"]["parts"])
+    return head_of(
+        certificate,
+        [
+            (f"{first:,}", "records in the first data set"),
+            (f"{second:,}", "records in the second"),
+            (f"{len(paths):,}", "label" if len(paths) == 1 else "different labels"),
+        ],
+    )
+
+
+def data_sets(certificate: Certificate, tables: PairTables) -> Html:
+    """Return what the two files are."""
+    data = certificate["data"]
+    classes = data.get("classes")
+    told: list[Content] = ["data set 1", "data set 2"]
+    said: Content = "Two data sets of the same kind, to be compared with each other."
+    if classes is not None:
+        told = [join((label(classes["column"]), " = ", label(value))) for value in classes["values"]]
+        said = join(
+            (
+                "One table was split in two by the column ",
+                label(classes["column"]),
+                ", which is not in the files: the file tells the class.",
+            )
+        )
+    rows: list[tuple[Content, ...]] = []
+    for name, part, side in zip(told, data["parts"], tables.sides, strict=True):
+        empty = int((side.length_by_record == 0).sum())
+        number = f"{len(side.items) / len(side):.1f}" if len(side) else "0"
+        rows.append((element("code", part["file"]), name, f"{part['records']:,}", f"{empty:,}", number))
+    return section(
+        "data",
+        "The data sets",
+        element("p", said),
+        table(
+            ("file", "holds", "#records", "#of them empty", "#values a record, on average"),
+            rows,
+            caption="The two files",
+        ),
+    )
+
+
+def labels(tables: PairTables, paths: Sequence[Sequence[str]]) -> Html:
+    """Return the published hierarchy, with how many records of either data set hold each label."""
+    records = [max(len(side), 1) for side in tables.sides]
+    counts = [
+        Counter(dict(zip(side.vocabulary.labels, side.count_by_item.tolist(), strict=True)))
+        for side in tables.sides
+    ]
+
+    def told_of_label(name: str) -> str:
+        first, second = (
+            f"{count[name] / number:.1%}" for count, number in zip(counts, records, strict=True)
+        )
+        return f"in {first} and {second} of the records"
+
+    return labels_part(
+        paths,
+        {name: sum(count[name] for count in counts) for name in chain(*counts)},
+        told_of_label,
+        element(
+            "p",
+            f"{counted(len(paths), 'label')} can stand in a record. A category stands for a value "
+            "below it; which one is not told. A value can stand in one record and a category above it "
+            "in another. The numbers are the shares of the records of the first and of the "
+            "second data set.",
+        ),
+    )
+
+
+def after(finding: PairFinding) -> Html:
+    """Return what the audit counted in the written files."""
+    said = "Counted by the audit in the published files: no pattern is left, "
+    if finding.guarantee.every_level:
+        said += "neither of values as they stand nor of the categories above them."
+    else:
+        said += (
+            "values taken as they stand. Whoever reads a value also as every category above it, at "
+            "every level, may still see some: they are counted here, but nothing is promised of them."
+        )
+    return section("after", "Patterns after", element("p", said), terms_and_meanings(finding.lines()))
+
+
+def patterns_part(scores: PairScores, *, columns: bool) -> Html:
+    """Return the patterns of the originals: first the minimal ones, of these the fastest growing.
+
+    Of tables, whose data are `columns`, the picture names values alone.
     """
     title, found = "Patterns before", scores.before
     if found is None:
@@ -170,15 +347,7 @@ def _growths(
 
 
 def raised_part(scores: PairScores, *, columns: bool) -> Html:
-    """Return how far values were raised, column by column.
-
-    Parameters
-    ----------
-    scores
-        The figures.
-    columns
-        Whether the data sets are tables.
-    """
+    """Return how far values were raised, by `columns` of tables or by hierarchies."""
     share = scores.raised / scores.values if scores.values else 0.0
     steps = max((len(column.values_by_steps) for column in scores.columns), default=1)
     heads = ["column" if columns else "hierarchy", "#values", "#as they are"]

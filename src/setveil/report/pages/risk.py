@@ -12,14 +12,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..hierarchy.tree import Hierarchy
-from ..model.guarantees import Guarantee
-from ..model.transactions import Rows, Transactions
-from ..risk.curve import MOST, QUICK, RiskCurve, risk_curve
-from ..risk.estimate import Estimate, percent
-from .charts import line_chart
-from .html import Content, Html, element, join, picture, section, table
-from .risk_picture import risk_figure
+from ...hierarchy.tree import Hierarchy
+from ...model.guarantees import Guarantee
+from ...model.transactions import Rows, Transactions
+from ...risk.curve import MOST, QUICK, RiskCurve, risk_curve
+from ...risk.estimate import Estimate, percent
+from ..charts import line_chart
+from ..html import Content, Html, element, join, picture, section, table
+from ..risk_picture import risk_figure
 from .sections import counted
 
 BEYOND = 2

@@ -1,4 +1,7 @@
-"""Axes: round values to mark, where a value lies on the paper, and how numbers are written.
+"""What charts share: axes with round values to mark, places on the paper, the looks of the series.
+
+Series differ by colour, dash and marker: eight of each, in step; from the ninth series on the markers
+are hollow where they were full.
 
 A logarithmic axis cannot hold 0. Where values are 0 or less it gets one more mark, "0", a step below
 its smallest power of ten, and they lie there.
@@ -9,6 +12,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from .drawing import Drawing, cut_to_width, text_width
+from .palette import MUTED, PAPER, RULE, SERIES
+
+SMALL, LABEL_GAP = 11.5, 17.0
+"""The size of the small print of charts, and how far names at the ends of lines are apart."""
+DASHES = ("", "7 3", "2 2.5", "9 3 2 3", "4 3", "12 3", "1.5 4", "6 2 2 2 2 2")
+SHAPES = ("circle", "square", "triangle", "diamond", "cross", "down", "plus", "hexagon")
+CORNERS = {
+    "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+    "triangle": ((0, -1.2), (1.15, 0.85), (-1.15, 0.85)),
+    "diamond": ((0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)),
+    "down": ((0, 1.2), (1.15, -0.85), (-1.15, -0.85)),
+    "hexagon": ((-1.2, 0), (-0.6, -1.05), (0.6, -1.05), (1.2, 0), (0.6, 1.05), (-0.6, 1.05)),
+}
+STROKES = {
+    "cross": (((-1, -1), (1, 1)), ((-1, 1), (1, -1))),
+    "plus": (((-1.2, 0), (1.2, 0)), ((0, -1.2), (0, 1.2))),
+}
 
 
 def ticks(largest: float, smallest: float = 0.0) -> list[float]:
@@ -139,3 +161,62 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 def _first(total: float, count: int, gap: float, low: float, high: float) -> float:
     """Return where a group of places starts: in the middle of what it wants, between the edges."""
     return max(min(total / count, high - (count - 1) * gap), low)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The look of one series."""
+
+    colour: str
+    dash: str
+    shape: str
+    hollow: bool = False
+
+    def draw(self, sheet: Drawing, x: float, y: float, *, size: float = 4) -> None:
+        """Draw the marker around a point."""
+        fill = PAPER if self.hollow else self.colour
+        if self.shape in STROKES:
+            for (x1, y1), (x2, y2) in STROKES[self.shape]:
+                start, end = (x + x1 * size, y + y1 * size), (x + x2 * size, y + y2 * size)
+                sheet.line(*start, *end, colour=self.colour, weight=3 if self.hollow else 2)
+        elif self.shape == "circle":
+            sheet.circle(x, y, size, fill=fill, line=self.colour)
+        else:
+            corners = [(x + dx * size, y + dy * size) for dx, dy in CORNERS[self.shape]]
+            sheet.area(corners, fill=fill, line=self.colour)
+
+
+def mark_of(number: int) -> Mark:
+    """Return the look of the series of this number.
+
+    >>> mark_of(0).shape, mark_of(8).hollow
+    ('circle', True)
+    """
+    place = number % len(SERIES)
+    return Mark(SERIES[place], DASHES[place], SHAPES[place], hollow=number // len(SERIES) % 2 == 1)
+
+
+def draw_levels(sheet: Drawing, levels: Iterable[tuple[float, str]], left: float, right: float) -> None:
+    """Draw a pale line across the plot at each marked height, with its text at the left."""
+    for y, text in levels:
+        sheet.line(left, y, right, y, colour=RULE, weight=0.8)
+        sheet.text(left - 8, y + 4, text, size=SMALL, colour=MUTED, anchor="end")
+
+
+def name_ends(
+    sheet: Drawing,
+    ends: Sequence[tuple[str, Mark, float, float]],
+    x: float,
+    between: tuple[float, float],
+    *,
+    room: float = math.inf,
+    before_mark: float = 10,
+) -> None:
+    """Write each line's name beside its end, from `x` on; where ends are close the names move apart."""
+    places = spread([y for _, _, _, y in ends], LABEL_GAP, *between)
+    for (name, mark, end, y), place in zip(ends, places, strict=True):
+        # The marker stands behind the name: before it it would look like one more point of the line.
+        sheet.line(end + 7, y, x - 5, place, colour=mark.colour, weight=0.7, dash="1.5 2.5")
+        shown = cut_to_width(name, 12.5, room)
+        sheet.text(x, place + 4.5, shown, size=12.5)
+        mark.draw(sheet, x + text_width(shown, 12.5) + before_mark, place)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..hierarchy.tree import Hierarchy
-from .html import Content, Html, element, join, label
+from ...hierarchy.tree import Hierarchy
+from ..html import Content, Html, element, join, label, section, table
+from .sections import counted
 
-MOST_LINES = 48
+MOST_LINES, MOST_FREQUENT = 48, 10
 PUBLISHED, ABOVE, HIDDEN, LEFT_OUT = "published", "above", "hidden", "left-out"
 KEYS: Mapping[str, str] = {
     PUBLISHED: "in the records",
@@ -39,7 +40,6 @@ def outline(
     weight_by_node: Sequence[int],
     told_of_node: Callable[[int], Content],
     told_of_rest: Callable[[Sequence[int]], str],
-    most: int = MOST_LINES,
 ) -> Html:
     """Return the list, with a legend of the kinds that it shows.
 
@@ -51,16 +51,12 @@ def outline(
         What each node is to the release: a key of `KEYS`.
     weight_by_node
         What is opened and shown first: the heaviest.
-    told_of_node
-        What is written behind a node that is not opened.
-    told_of_rest
-        What is written for siblings that share a line.
-    most
-        How many lines there may be.
+    told_of_node, told_of_rest
+        What is written behind a node that is not opened, and for siblings that share a line.
     """
     if not len(hierarchy):
         return Html("")
-    lines = _opened(hierarchy, weight_by_node, most)
+    lines = _opened(hierarchy, weight_by_node, MOST_LINES)
     seen: set[str] = set()
 
     def drawn(line: _Line) -> Html:
@@ -77,6 +73,62 @@ def outline(
 
     tree = element("ul", *map(drawn, lines), class_="tree")
     return join((_legend(seen), tree), "\n")
+
+
+def labels_part(
+    paths: Sequence[Sequence[str]],
+    count_by_label: Mapping[str, int],
+    told_of_label: Callable[[str], Content],
+    *about: Content,
+) -> Html:
+    """Return the published hierarchy at and above the cut, with what is told of each published label.
+
+    Parameters
+    ----------
+    paths
+        The published labels, each with what is above it up to its root.
+    count_by_label
+        How many published records hold each label: the most frequent come first.
+    told_of_label
+        What is written behind a published label.
+    about
+        What is said before it.
+    """
+    if not paths:
+        return Html("")
+    tree = Hierarchy.from_paths(paths)
+    shown = [name in count_by_label for name in tree.labels]
+    below = with_below(tree, [int(yes) for yes in shown])
+
+    def told_of_node(node: int) -> Content:
+        return told_of_label(tree.labels[node]) if shown[node] else counted(below[node], "label")
+
+    frequent: list[tuple[Content, ...]] = []
+    if len(paths) > MOST_LINES // 2:
+        first = sorted(count_by_label, key=lambda name: (-count_by_label[name], name))[:MOST_FREQUENT]
+        frequent = [(label(name), told_of_label(name)) for name in first]
+    return section(
+        "labels",
+        "The labels it shows",
+        *about,
+        outline(
+            tree,
+            kind_by_node=[PUBLISHED if yes else ABOVE for yes in shown],
+            weight_by_node=with_below(tree, [count_by_label.get(name, 0) for name in tree.labels]),
+            told_of_node=told_of_node,
+            told_of_rest=lambda nodes: f"and {counted(sum(below[n] for n in nodes), 'label')} more",
+        ),
+        table(("label", "records"), frequent, caption="The most frequent labels") if frequent else "",
+    )
+
+
+def with_below(tree: Hierarchy, own: Sequence[int]) -> list[int]:
+    """Return the sum of each node's own number and of those of all nodes below it."""
+    total = list(own)
+    for node, above in enumerate(tree.parent.tolist()):
+        if above >= 0:
+            total[above] += total[node]
+    return total
 
 
 def _legend(seen: set[str]) -> Html:

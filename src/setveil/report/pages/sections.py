@@ -1,16 +1,16 @@
-"""The parts that both reports share, made from the certificate alone.
+"""How pages are put together, and the sections they share, made from the certificate alone.
 
-The certificate is public, so whatever is made of it is: these parts cannot tell more than it does.
+The certificate is public, so whatever is made of it is: these sections cannot tell more than it does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..release.claims.sets import SUPPRESSES_ONLY
-from .html import (
+from ...release.claims.sets import SUPPRESSES_ONLY
+from ..html import (
     Content,
     Html,
     bar,
@@ -18,11 +18,16 @@ from .html import (
     join,
     label,
     listed,
+    page,
     section,
     table,
     terms_and_meanings,
     text,
 )
+
+if TYPE_CHECKING:
+    from ...release.bucket_release import BucketRelease
+    from ...release.pair_release import PairRelease
 
 QUESTIONS: Mapping[str, tuple[str, str]] = {
     "singling_out": ("Singling out", "Can one person's record be found?"),
@@ -49,7 +54,6 @@ SUPPORTS: Mapping[str, str] = {
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Certificate = Mapping[str, Any]
-
 
 SMALL = 0.5
 """Below this a loss may be taken for more items left as they were than there are."""
@@ -120,11 +124,93 @@ def raised(sentence: str) -> Html:
     return Html(re.sub(r"\b([0-9]+|[kl])\^([0-9]+|m)\b", r"\1<sup>\2</sup>", text(sentence)))
 
 
-def tile(figure: str, what: str) -> Html:
-    """Return a number that is read first, with what it counts."""
+def tiled(tiles: Sequence[tuple[str, str]]) -> Html:
+    """Return numbers that are read first, each with what it counts."""
     return element(
-        "div", element("p", figure, class_="figure"), element("p", what, class_="what"), class_="tile"
+        "div",
+        *(
+            element(
+                "div",
+                element("p", figure, class_="figure"),
+                element("p", what, class_="what"),
+                class_="tile",
+            )
+            for figure, what in tiles
+        ),
+        class_="tiles",
     )
+
+
+def public_page(certificate: Certificate, head: Html, *parts: Content) -> bytes:
+    """Return the page of a release folder: what every release tells around the parts of this one."""
+    return page(
+        f"Release report: {plain_name(certificate['guarantee'])}",
+        head,
+        element(
+            "main",
+            promises(certificate),
+            *parts,
+            questions(certificate),
+            making(certificate),
+            verification(certificate),
+        ),
+        footer(certificate),
+    )
+
+
+def private_page(
+    certificate: Certificate, head: Html, *parts: Content, notices: Sequence[str]
+) -> bytes:
+    """Return the page for the holder of the data: its parts between what every release tells."""
+    return page(
+        f"Private: release report, {plain_name(certificate['guarantee'])}",
+        element(
+            "div",
+            element("strong", "Personal data. "),
+            "This page tells about the original records. Keep it as safe as those, and never publish "
+            "it.",
+            class_="warning",
+        ),
+        head,
+        element(
+            "main",
+            promises(certificate),
+            *parts,
+            section("notices", "Notices", listed(notices) if notices else element("p", "None.")),
+            questions(certificate),
+            verification(certificate, private=True),
+        ),
+        footer(certificate),
+        private=True,
+    )
+
+
+def head_of(certificate: Certificate, tiles: Sequence[tuple[str, str]], *warnings: Content) -> Html:
+    """Return the head of a page: the promise, the figures that are read first, the verdict."""
+    name = guarantee_name(certificate["guarantee"])
+    if certificate["recoding"] == "pair":
+        name = Html(name[:1].upper() + name[1:])
+    return element(
+        "header",
+        element("p", "setveil · report of a release", class_="kind"),
+        element("h1", name, ", verified"),
+        element("p", certificate["promised"][-1], class_="lead"),
+        tiled(tiles),
+        verdict(certificate),
+        *warnings,
+        class_="top",
+    )
+
+
+def run_part(release: BucketRelease | PairRelease, title: str, *told: tuple[Content, Content]) -> Html:
+    """Return how the run went: the method, what is told of it, its options and figures."""
+    facts: list[tuple[Content, Content]] = [
+        ("Method", element("code", release.method)),
+        *told,
+        *((name.replace("_", " "), str(value)) for name, value in release.options.items()),
+        *((name, str(value)) for name, value in release.figures.items()),
+    ]
+    return section("run", title, terms_and_meanings(facts))
 
 
 def verdict(certificate: Certificate) -> Html:
@@ -179,15 +265,7 @@ def promises(certificate: Certificate) -> Html:
 
 
 def loss(certificate: Certificate, empty: int | str = 0) -> Html:
-    """Return the rounded losses, each with a bar and a sentence.
-
-    Parameters
-    ----------
-    certificate
-        The certificate.
-    empty
-        How many of the published records hold no label, as it may be told.
-    """
+    """Return the rounded losses, each with a bar and a sentence, and how many records are empty."""
     parts: list[Content] = []
     for name, (title, about) in MEASURES.items():
         if name not in certificate["loss"]:
@@ -324,12 +402,7 @@ def _columns(columns: list[dict[str, str] | str], secret: str | None, plain: str
 def verification(certificate: Certificate, *, private: bool = False) -> Html:
     """Return how anybody repeats the check: commands, and the hashes of the files.
 
-    Parameters
-    ----------
-    certificate
-        The certificate.
-    private
-        Whether the page lies in the private twin, which is not the folder to check.
+    A private page lies in the twin, which is not the folder to check.
     """
     which = (
         "Take the public folder, the release itself and not the private one that holds this page, "

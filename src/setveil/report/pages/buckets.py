@@ -11,44 +11,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..model.layout import NO_VALUE
-from ..model.rules import NegativeRule
-from ..progress import where_time_went
-from ..release.bucket_release import BucketRelease
-from ..release.buckets import BucketTables
-from ..risk.buckets import BackgroundAttack
-from ..risk.definetti import DeFinettiAttack
-from .html import (
-    Content,
-    Html,
-    bar,
-    element,
-    join,
-    label,
-    listed,
-    page,
-    section,
-    table,
-    terms_and_meanings,
-)
-from .sections import (
-    Certificate,
-    counted,
-    footer,
-    guarantee_name,
-    making,
-    plain_name,
-    promises,
-    questions,
-    tile,
-    verdict,
-    verification,
-)
+from ...model.layout import NO_VALUE
+from ...model.rules import NegativeRule
+from ...progress import where_time_went
+from ...release.bucket_release import BucketRelease
+from ...release.buckets import BucketTables
+from ...risk.buckets import BackgroundAttack
+from ...risk.definetti import DeFinettiAttack
+from ..html import Content, Html, bar, element, join, label, listed, section, table
+from .sections import Certificate, counted, head_of, private_page, public_page, run_part
 
 MOST_VALUES, MOST_RULES, MOST_SIZES, MOST_IN_EXAMPLE = 40, 40, 12, 12
 
 
-def public_bucket_report(
+def public_report(
     certificate: Certificate, tables: BucketTables, rules: Sequence[NegativeRule]
 ) -> bytes:
     """Return the page ``report.html`` of a release folder.
@@ -57,29 +33,13 @@ def public_bucket_report(
     ----------
     certificate
         The certificate, which need not name the report yet.
-    tables
-        The published tables.
-    rules
-        The published rules.
+    tables, rules
+        What is published.
     """
-    return page(
-        f"Release report: {plain_name(certificate['guarantee'])}",
-        _head(certificate, tables),
-        element(
-            "main",
-            promises(certificate),
-            buckets(tables),
-            values(tables),
-            known(rules) if "rules" in certificate else "",
-            questions(certificate),
-            making(certificate),
-            verification(certificate),
-        ),
-        footer(certificate),
-    )
+    return public_page(certificate, _head(certificate, tables), *_parts(certificate, tables, rules))
 
 
-def private_bucket_report(
+def private_report(
     release: BucketRelease,
     certificate: Certificate,
     *,
@@ -103,55 +63,32 @@ def private_bucket_report(
     seconds
         What each stage took until the page was made.
     """
-    facts: list[tuple[Content, Content]] = [
-        ("Method", element("code", release.method)),
-        ("Time", where_time_went(seconds)),
-        *((name.replace("_", " "), str(value)) for name, value in release.options.items()),
-        *((name, str(value)) for name, value in release.figures.items()),
-    ]
-    return page(
-        f"Private: release report, {plain_name(certificate['guarantee'])}",
-        element(
-            "div",
-            element("strong", "Personal data. "),
-            "This page tells about the original records. Keep it as safe as those, and never publish "
-            "it.",
-            class_="warning",
-        ),
+    return private_page(
+        certificate,
         _head(certificate, release.tables),
-        element(
-            "main",
-            promises(certificate),
-            attacks(background, learning, release.records),
-            buckets(release.tables),
-            values(release.tables),
-            known(release.rules) if "rules" in certificate else "",
-            section("run", "How it was made", terms_and_meanings(facts)),
-            section("notices", "Notices", listed(notices) if notices else element("p", "None.")),
-            questions(certificate),
-            verification(certificate, private=True),
-        ),
-        footer(certificate),
-        private=True,
+        attacks(background, learning, release.records),
+        *_parts(certificate, release.tables, release.rules),
+        run_part(release, "How it was made", ("Time", where_time_went(seconds))),
+        notices=notices,
     )
+
+
+def _parts(
+    certificate: Certificate, tables: BucketTables, rules: Sequence[NegativeRule]
+) -> tuple[Html, ...]:
+    return buckets(tables), values(tables), known(rules) if "rules" in certificate else Html("")
 
 
 def _head(certificate: Certificate, tables: BucketTables) -> Html:
     sizes = np.bincount(tables.bucket_of_row)
-    tiles = [
-        tile(f"{len(tables.bucket_of_row):,}", "records"),
-        tile(f"{len(sizes):,}", "bucket" if len(sizes) == 1 else "buckets"),
-        tile(f"{int(sizes.min())}", "records in the smallest"),
-        tile(f"{len(set(tables.data.values) - {NO_VALUE}):,}", "sensitive values"),
-    ]
-    return element(
-        "header",
-        element("p", "setveil · report of a release", class_="kind"),
-        element("h1", guarantee_name(certificate["guarantee"]), ", verified"),
-        element("p", certificate["promised"][-1], class_="lead"),
-        element("div", *tiles, class_="tiles"),
-        verdict(certificate),
-        class_="top",
+    return head_of(
+        certificate,
+        [
+            (f"{len(tables.bucket_of_row):,}", "records"),
+            (f"{len(sizes):,}", "bucket" if len(sizes) == 1 else "buckets"),
+            (f"{int(sizes.min())}", "records in the smallest"),
+            (f"{len(set(tables.data.values) - {NO_VALUE}):,}", "sensitive values"),
+        ],
     )
 
 

@@ -1,0 +1,352 @@
+"""The two reports of a release of sets: what anybody may read, and what only its holder may.
+
+The public page is made of three things that are public anyway: the certificate, the published records,
+and the hierarchy at and above the cut. Nothing else is at hand for it, so two inputs that lead to the
+same release give the same page, byte by byte.
+
+The private page adds exact losses and how far from the best possible they are, what became of which
+item, what was left out, the whole hierarchy with the cut through it, notices. It is personal data, and
+says so at its top, in its title and in print. It lies in the private twin, never in a release folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...audit.verdict import Verdict
+from ...measure.branches import branch_losses
+from ...measure.scores import Scores
+from ...model.guarantees import guarantee_from_dict
+from ...model.transactions import Transactions
+from ...release.apply import BeforeAfter
+from ...release.documents import PERSONAL
+from ...release.release import Release
+from ...risk.curve import RiskCurve
+from ..drawing import Figure
+from ..html import Content, Html, bar, element, join, label, listed, page, picture, section, table
+from .originals import changes_part, cut_part, generalized, left_out, left_out_part, loss_part
+from .outline import labels_part
+from .risk import risk_after, risk_before_after
+from .sections import (
+    SUPPORTS,
+    Certificate,
+    counted,
+    footer,
+    guarantee_name,
+    head_of,
+    in_percent,
+    loss,
+    making,
+    plain_name,
+    promises,
+    public_page,
+    questions,
+    tiled,
+    verification,
+)
+
+MOST_SECRET = 20
+MOST_SIZES, MOST_NOTICES = 30, 60
+JUMPS: Mapping[str, str] = {
+    "verdict": "Verdict",
+    "loss": "Loss",
+    "risk": "Risk",
+    "changes": "What became what",
+    "left-out": "Left out",
+    "hierarchy": "Hierarchy",
+    "frontier": "Other strengths",
+    "notices": "Notices",
+    "promise": "Promise",
+    "questions": "Three questions",
+    "making": "Making",
+    "verify": "Check it",
+}
+
+
+def public_report(
+    certificate: Certificate,
+    published: Transactions,
+    paths: Sequence[Sequence[str]],
+    curve: RiskCurve | None = None,
+) -> bytes:
+    """Return the page ``report.html`` of a release folder.
+
+    Parameters
+    ----------
+    certificate
+        The certificate, which need not name the report yet.
+    published
+        The published records.
+    paths
+        The published labels, each with what is above it up to its root.
+    curve
+        The risk that the published records leave, counted from them alone.
+    """
+    return public_page(
+        certificate,
+        _public_head(certificate, published, paths),
+        loss(certificate, _empty_records(certificate, published)),
+        risk_after(curve, guarantee_from_dict(certificate["guarantee"])),
+        labels(certificate, published, paths),
+    )
+
+
+def _public_head(
+    certificate: Certificate, published: Transactions, paths: Sequence[Sequence[str]]
+) -> Html:
+    records = certificate["data"]["records"]
+    tiles = [
+        (f"{records:,}" if isinstance(records, int) else records, "records"),
+        (f"{len(paths):,}", "label" if len(paths) == 1 else "different labels"),
+    ]
+    if isinstance(records, int) and records:
+        tiles.append((f"{len(published.items) / records:.1f}", "labels in a record, on average"))
+    if "ncp" in certificate["loss"]:
+        tiles.append((f"{certificate['loss']['ncp']:.2f}", "lost, from 0 (nothing) to 1"))
+    return head_of(certificate, tiles, warnings(certificate, paths))
+
+
+def warnings(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
+    """Return what a reader must know first: that nothing is told, or that something is not covered."""
+    told: list[Content] = []
+    if not paths:
+        told.append("This release holds no label at all: every item was left out.")
+    elif certificate["loss"].get("ncp") == 1.0 and all(len(set(path)) == 1 for path in paths):
+        told.append(
+            "This release says nothing but the topmost categories: nobody can learn anything from it."
+        )
+    columns = [
+        column["name"]
+        for column in certificate["data"].get("columns", ())
+        if column["kind"] == "unprotected"
+    ]
+    if columns:
+        told.append(
+            f"The promise does not cover {counted(len(columns), 'column')} published as in the "
+            "original. Which, is told below."
+        )
+    return (
+        element("div", *(element("p", sentence) for sentence in told), class_="warning")
+        if told
+        else Html("")
+    )
+
+
+def labels(certificate: Certificate, published: Transactions, paths: Sequence[Sequence[str]]) -> Html:
+    """Return the published hierarchy at and above the cut, with how many records hold each label."""
+    records, least = len(published), least_told(certificate)
+    count_by_label = dict(
+        zip(published.vocabulary.labels, published.count_by_item.tolist(), strict=True)
+    )
+
+    def told_of_label(name: str) -> Content:
+        count = count_by_label[name]
+        if count < least:
+            return f"in fewer than {least} records"
+        return join((bar(count / records), f"in {counted(count, 'record')}"))
+
+    return labels_part(
+        paths,
+        count_by_label,
+        told_of_label,
+        element(
+            "p",
+            f"{counted(len(paths), 'label')} can stand in a record. A category stands for one or more "
+            "of the items below it; which ones is not told. The bars show how many of the records "
+            "hold a label.",
+        ),
+        _named_as_secret(certificate),
+    )
+
+
+def _empty_records(certificate: Certificate, published: Transactions) -> int | str:
+    """Return how many published records hold no label: a band where they are few."""
+    count = int((published.length_by_record == 0).sum())
+    least = least_told(certificate)
+    return f"<{least}" if 0 < count < least else count
+
+
+def _named_as_secret(certificate: Certificate) -> Html:
+    """Return which published labels the promise treats as sensitive or private."""
+    guarantee = certificate["guarantee"]
+    kind = "sensitive" if "sensitive" in guarantee else "private"
+    names: Sequence[str] = guarantee.get(kind, ())
+    if not names:
+        return Html("")
+    shown: list[Content] = [label(name) for name in names[:MOST_SECRET]]
+    if len(names) > MOST_SECRET:
+        shown.append(f"and {len(names) - MOST_SECRET:,} more")
+    return element("p", f"Named as {kind}: ", join(shown, ", "), ".")
+
+
+def least_told(certificate: Certificate) -> int:
+    """Return below which number a count is told only as a band: k, or l where there is no k."""
+    guarantee = certificate["guarantee"]
+    return int(guarantee["k"] if "k" in guarantee else guarantee["l"])
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a report can show beside the release itself; each part may be missing.
+
+    `after` and `before` are the risk curves of the published and of the original records, `scores`
+    measures of the loss, `frontier` pictures of what other strengths of the promise would cost, each
+    with a sentence, `seconds` what each stage took until the page was made.
+    """
+
+    after: RiskCurve | None = None
+    before: RiskCurve | None = None
+    scores: Scores | None = None
+    frontier: Sequence[tuple[Figure, str]] = ()
+    seconds: Mapping[str, float] | None = None
+
+
+def private_report(
+    release: Release,
+    certificate: Certificate,
+    *,
+    verdict: Verdict,
+    notices: Sequence[str],
+    extras: Extras,
+) -> bytes:
+    """Return the page ``report.html`` of a private twin.
+
+    Parameters
+    ----------
+    release, certificate
+        What is published; what needs the original records is left out where they are not at hand.
+    verdict
+        What the audit of the written files said.
+    notices
+        What was noticed on the way.
+    extras
+        What else is shown.
+    """
+    parts = [
+        _verdict(verdict, certificate),
+        *_about_originals(release, extras),
+        _frontier(extras.frontier),
+        _notices(notices),
+        promises(certificate),
+        questions(certificate),
+        making(certificate),
+        verification(certificate, private=True),
+    ]
+    shown = [part for part in parts if part]
+    jumps = [
+        element("a", title, href=f"#{name}")
+        for name, title in JUMPS.items()
+        if any(part.startswith(f'<section id="{name}"') for part in shown)
+    ]
+    return page(
+        f"PRIVATE report, personal data: {plain_name(certificate['guarantee'])}",
+        _private_head(release, certificate),
+        element("nav", *jumps, aria_label="Parts of this page"),
+        element("main", *shown),
+        footer(certificate),
+        private=True,
+    )
+
+
+def _about_originals(release: Release, extras: Extras) -> list[Html]:
+    """Return the parts on what became of the original records, as far as they are at hand."""
+    risk = risk_before_after(extras.before, extras.after, release.guarantee)
+    if release.rows is None:
+        return [loss_part(release, None, extras.scores, extras.seconds), risk]
+    pair = BeforeAfter(release.recoding, release.rows)
+    return [
+        loss_part(release, branch_losses(pair), extras.scores, extras.seconds),
+        risk,
+        changes_part(generalized(pair)),
+        left_out_part(left_out(pair), len(release.dropped)),
+        cut_part(pair),
+    ]
+
+
+def _private_head(release: Release, certificate: Certificate) -> Html:
+    share = release.unchanged / release.occurrences if release.occurrences else 1.0
+    tiles = [
+        (f"{release.records:,}", "records published"),
+        (f"{len(release.labels):,}", f"labels, for {release.items:,} items in the data"),
+        (in_percent(share), "of occurrences under their own label"),
+    ]
+    if "ncp" in release.losses:
+        tiles.append((f"{float(release.losses['ncp']):.4f}", "NCP, from 0 (nothing lost) to 1"))
+    useless = release.useless
+    return element(
+        "header",
+        element("p", "setveil · report for the holder of the data", class_="kind"),
+        element(
+            "div",
+            element("p", element("strong", "Private. "), PERSONAL),
+            class_="secret",
+            role="note",
+        ),
+        element("h1", guarantee_name(certificate["guarantee"]), ": the private report"),
+        element("p", certificate["promised"][-1], class_="lead"),
+        tiled(tiles),
+        element("div", element("p", _sentence(useless)), class_="warning") if useless else Html(""),
+        class_="top",
+    )
+
+
+def _verdict(verdict: Verdict, certificate: Certificate) -> Html:
+    rows = [
+        (
+            str(found.size),
+            f"{found.checked:,}",
+            "-" if found.achieved_k is None else f"{found.achieved_k:,}",
+            f"{found.violations:,}",
+        )
+        for found in verdict.by_size
+    ]
+    answer = "✓ The promise holds." if verdict.holds else "✗ The promise does not hold."
+    parts: list[Content] = [
+        element(
+            "div",
+            element(
+                "p",
+                element("strong", answer),
+                " ",
+                guarantee_name(certificate["guarantee"]),
+                f", {SUPPORTS[verdict.mode]}.",
+            ),
+            class_="verdict" if verdict.holds else "secret",
+        )
+    ]
+    if verdict.smallest_support is not None:
+        parts.append(
+            element("p", f"The rarest combination is in {counted(verdict.smallest_support, 'record')}.")
+        )
+    if verdict.worst_ratio is not None:
+        parts.append(element("p", f"The largest share of a sensitive label is {verdict.worst_ratio}."))
+    if rows:
+        parts.append(
+            table(
+                ("labels known", "#combinations counted", "#rarest up to here", "#violations"),
+                rows[:MOST_SIZES],
+                caption="What the audit of the written files counted",
+            )
+        )
+    parts.append(listed(verdict.notes))
+    return section("verdict", "What the audit counted", *parts)
+
+
+def _frontier(pictures: Sequence[tuple[Figure, str]]) -> Html:
+    if not pictures:
+        return Html("")
+    drawn = [picture(figure, said) for figure, said in pictures]
+    return section("frontier", "What other strengths would cost", *drawn)
+
+
+def _notices(notices: Sequence[str]) -> Html:
+    if not notices:
+        return Html("")
+    said = [_sentence(notice) for notice in notices[:MOST_NOTICES]]
+    return section("notices", "Notices of the run", listed(said))
+
+
+def _sentence(text: str) -> str:
+    starts_with_a_name = text[1:2] == "="
+    return text if starts_with_a_name else text[:1].upper() + text[1:]
