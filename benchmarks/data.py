@@ -84,7 +84,8 @@ class Source:
         """Return transactions and hierarchy."""
         if self.name not in MADE and self.name not in FILES:
             raise ValueError(f"unknown data {self.name!r}")
-        from setveil.io.demo import POS_ITEMS, POS_RECORDS, groceries, pos_shape
+        from benchmarks.pos_shape import POS_ITEMS, POS_RECORDS, pos_shape
+        from setveil.io.demo import groceries
 
         if self.name == "small":
             return groceries(self.records or 300)

@@ -46,9 +46,9 @@ SOURCES = (
         "search/pattern_moves.py",
         "search/move_scoring.py",
         "release/distance.py",
-        "kernels/hiding.py",
+        "kernels/hiding/*.py",
     ),
-    *("kernels/move_scores.py", "measure/pair_distortion.py"),
+    "measure/pair_distortion.py",
 )
 """What decides a cell: where any of these files changes, cells made before are not of this code."""
 

@@ -464,7 +464,7 @@ def measure(
 
 def original_rows(release: Release, original: Any = None) -> Rows:
     """Return the records a release was made from: its own, or those given, if they are the ones."""
-    from .measure.original import rows_of_original
+    from .measure.counted import rows_of_original
 
     if original is None:
         if release.rows is None:

@@ -67,16 +67,16 @@ def checked(*leaving: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                         code="wrong-name",
                     )
                 if name in kind_of and not _fits(value, kind_of[name]):
-                    told = _told(kind_of[name])
-                    if isinstance(value, str) and "a list of texts" in told:
+                    wanted = _in_words(kind_of[name])
+                    if isinstance(value, str) and "a list of texts" in wanted:
                         raise UsageError(
                             f"{name} is one text, not several.",
                             f"Give {name}=[{value[:40]!a}].",
                             code="wrong-type",
                         )
                     raise UsageError(
-                        f"{name} must be {told} (got {_got(value)}).",
-                        f"Give {told}.",
+                        f"{name} must be {wanted} (got {_got(value)}).",
+                        f"Give {wanted}.",
                         code="wrong-type",
                     )
             return function(*args, **kwargs)
@@ -88,7 +88,7 @@ def checked(*leaving: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 def _kinds(function: Callable[..., object], leaving: tuple[str, ...]) -> dict[str, Any]:
     """Return what each argument may be."""
-    told = {
+    annotations = {
         name: parameter.annotation
         for name, parameter in inspect.signature(function).parameters.items()
         if name not in leaving
@@ -96,7 +96,7 @@ def _kinds(function: Callable[..., object], leaving: tuple[str, ...]) -> dict[st
         and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
     }
     scope = _Scope(getattr(function, "__globals__", {}))
-    return {"": None, **get_type_hints(SimpleNamespace(__annotations__=told), {}, scope)}
+    return {"": None, **get_type_hints(SimpleNamespace(__annotations__=annotations), {}, scope)}
 
 
 class _Named(type):
@@ -160,16 +160,16 @@ def _all_fit(values: Iterable[object], kind: Any) -> bool:
     return all(_fits(value, kind) for value in values)
 
 
-def _told(kind: Any) -> str:
+def _in_words(kind: Any) -> str:
     """Return a kind in words."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, UnionType):
-        told = list(dict.fromkeys(_told(one) for one in inner))
-        return ", ".join(told[:-1]) + f" or {told[-1]}" if len(told) > 1 else told[0]
+        words = list(dict.fromkeys(_in_words(one) for one in inner))
+        return ", ".join(words[:-1]) + f" or {words[-1]}" if len(words) > 1 else words[0]
     if origin in _MANY and inner:
-        return "a list of texts" if inner == (str,) else f"a list, each entry {_told(inner[0])}"
+        return "a list of texts" if inner == (str,) else f"a list, each entry {_in_words(inner[0])}"
     if origin is collections.abc.Mapping and inner:
-        return f"a dictionary from {_told(inner[0])} to {_told(inner[1])}"
+        return f"a dictionary from {_in_words(inner[0])} to {_in_words(inner[1])}"
     return _NAMES.get(NoneType if kind is None else origin, f"a {getattr(origin, '__name__', kind)}")
 
 

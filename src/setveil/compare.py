@@ -31,6 +31,7 @@ from .release.apply import BeforeAfter
 from .release.release import Release
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
 from .run.sets import Job, Prepared
+from .run.work import named_listener
 
 __all__ = ["MEASURES", "SECONDS", "Compared", "Comparison", "compare"]
 
@@ -98,7 +99,8 @@ def compare(
     """
     watch = watch or Watch()
     refuse_paths(hierarchy)
-    jobs = _jobs(guarantee, methods, cost, weights, time_limit, threads, unknown, options, domain)
+    any_job = Job(guarantee, None, cost, weights, time_limit, threads, unknown, options, domain)
+    jobs = _jobs(any_job, methods)
     names = [measure.name for measure in chosen(measures)]
     transactions = as_transactions(data)
     able = [job for job in jobs if hierarchy is not None or not job.record.needs_hierarchy]
@@ -111,15 +113,14 @@ def compare(
         if job not in able:
             rows.append(Compared(job.record.key, REFUSED, 0.0, "it needs a hierarchy"))
             continue
-        listener = _named(watch, job.record.key, number / len(jobs))
+        listener = named_listener(watch.listener, job.record.key, number / len(jobs))
         limit = min(watch.remaining, math.inf if time_limit is None else time_limit)
         own = Watch(listener, None if limit == math.inf else limit, stop=watch.stop)
         own.tick("starting")
         _warm_up(job.record, guarantee)
-        bound = replace(prepared, job=replace(job, options=job.check()))
-        row, told = _row(bound, own, names)
+        row, remarks = _row(replace(prepared, job=job), own, names)
         rows.append(row)
-        notices += [f"{row.method}: {notice}" for notice in told]
+        notices += [f"{row.method}: {notice}" for notice in remarks]
     return Comparison(
         guarantee=str(guarantee),
         cost=cost,
@@ -132,18 +133,9 @@ def compare(
     )
 
 
-def _jobs(
-    guarantee: Guarantee,
-    methods: Sequence[str] | None,
-    cost: str,
-    weights: Mapping[str, Fraction | int | float] | None,
-    time_limit: float | None,
-    threads: int | None,
-    unknown: str,
-    options: Mapping[str, object],
-    domain: str,
-) -> list[Job]:
-    """Return one job a method, every one checked; an option goes to the methods that have it."""
+def _jobs(job: Job, methods: Sequence[str] | None) -> list[Job]:
+    """Return the job of each method, checked; an option goes to the methods that have it."""
+    guarantee, options = job.guarantee, job.options
     if isinstance(methods, str):
         raise UsageError("methods is a text, not several.", f"Give methods=[{methods[:40]!r}].")
     if methods is not None:
@@ -158,9 +150,8 @@ def _jobs(
     jobs = []
     for record in records:
         own = {option.name: options[option.name] for option in record.options if option.name in options}
-        job = Job(guarantee, record.key, cost, weights, time_limit, threads, unknown, own, domain)
-        job.check()
-        jobs.append(job)
+        chosen_job = replace(job, method=record.key, options=own)
+        jobs.append(replace(chosen_job, options=chosen_job.check()))
     return jobs
 
 
@@ -171,17 +162,6 @@ def _refuse_option(name: str, records: Sequence[MethodRecord]) -> None:
         f"Their options: {', '.join(known) or 'none'}.",
         code="unknown-option",
     )
-
-
-def _named(watch: Watch, key: str, share: float) -> Any:
-    """Return a listener that tells the method, and how many of them are done."""
-
-    def listen(stage: str, inner: float | None) -> None:
-        del inner
-        if watch.listener is not None:
-            watch.listener(stage if stage.startswith(f"{key}:") else f"{key}: {stage}", share)
-
-    return listen
 
 
 def _warm_up(record: MethodRecord, guarantee: Guarantee) -> None:

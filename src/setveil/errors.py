@@ -69,6 +69,16 @@ class Problem:
         }
 
 
+class Remark(str):
+    """A notice, that is a sentence for the user, that is shown with ``-v`` only.
+
+    >>> [Remark("a blank was cut")] == ["a blank was cut"]
+    True
+    """
+
+    __slots__ = ()
+
+
 class SetveilError(Exception):
     """Base of all errors raised on purpose; `problems` says what is wrong, `exit_code` how to leave."""
 

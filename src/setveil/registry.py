@@ -14,10 +14,68 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
-from .options import Option, OptionValue
 
 if TYPE_CHECKING:
     from .model.guarantees import Promise
+
+
+OptionValue = int | float | str | bool
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword of a method: its name, type, default, meaning, and what it may be."""
+
+    name: str
+    type: type[int] | type[float] | type[str] | type[bool]
+    default: OptionValue | None
+    help: str
+    allowed: tuple[str, ...] = ()
+    least: int | None = None
+    goes_with: tuple[str, OptionValue] | None = None
+    """Another option and the value that it must have for this one to mean anything."""
+    names_method: bool = False
+    """Whether its value is the key of another method, which must give the guarantee too."""
+
+    share: str = ""
+    """Of a share of the records what it may be, "below 1" or "up to 1"; it is held to it exactly."""
+
+    @property
+    def flag(self) -> str:
+        """The option's name on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+    def checked(self, value: object) -> OptionValue:
+        """Return `value` if it fits; UsageError that says what is allowed if not."""
+        fits = isinstance(value, self.type) and not (self.type is not bool and isinstance(value, bool))
+        if self.type is float and isinstance(value, int) and not isinstance(value, bool):
+            fits, value = True, float(value)
+        if not fits:
+            raise UsageError(
+                f"{self.name} must be {_KIND[self.type]} (got {str(value)[:40]!r}).", code="bad-option"
+            )
+        if self.allowed and value not in self.allowed:
+            raise UsageError(
+                f"{self.name}={str(value)[:40]!r} is not known.",
+                f"Allowed: {', '.join(self.allowed)}.",
+                code="bad-option",
+            )
+        if self.least is not None and isinstance(value, int | float) and not value >= self.least:
+            raise UsageError(
+                f"{self.name}={value} is too small.",
+                f"Give {self.name} >= {self.least}.",
+                code="bad-option",
+            )
+        assert isinstance(value, int | float | str | bool)
+        return value
+
+
+_KIND: Mapping[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+}
 
 
 @dataclass(frozen=True)
@@ -36,10 +94,10 @@ class MethodRecord:
     title: str
     paper: str
     guarantees: tuple[str, ...]
-    recoding: str
-    exact: bool
-    needs_rows: bool
-    idempotent: bool
+    recoding: str = "global"
+    exact: bool = False
+    needs_rows: bool = False
+    idempotent: bool = True
     takes_threads: bool = False
     suppresses: bool = False
     needs_hierarchy: bool = True
@@ -135,10 +193,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="The best of ours for the case",
         paper="setveil: trim, or optimal where nothing may be left out",
         guarantees=("km",),
-        recoding="global",
         exact=True,
-        needs_rows=False,
-        idempotent=True,
         suppresses=True,
         needs_hierarchy=False,
         options=(Option("suppression", bool, True, "whether rare items may be left out"),),
@@ -149,10 +204,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Generalization and suppression with a proven gap",
         paper="setveil: lazy clauses over antichains, solved as an integer program",
         guarantees=("km",),
-        recoding="global",
         exact=True,
-        needs_rows=False,
-        idempotent=True,
         suppresses=True,
         needs_hierarchy=False,
     ),
@@ -162,10 +214,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Proven optimal generalization",
         paper="setveil: lazy clauses over cuts, solved as an integer program",
         guarantees=("km", "km-negative", "lm"),
-        recoding="global",
         exact=True,
-        needs_rows=False,
-        idempotent=True,
     ),
     MethodRecord(
         key="aa",
@@ -173,10 +222,6 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Apriori anonymization",
         paper=_KM_2008,
         guarantees=("km", "km-negative"),
-        recoding="global",
-        exact=False,
-        needs_rows=False,
-        idempotent=True,
         options=(
             Option(
                 "path",
@@ -193,10 +238,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Direct anonymization",
         paper=_KM_2008,
         guarantees=("km",),
-        recoding="global",
-        exact=False,
         needs_rows=True,
-        idempotent=True,
         options=(
             Option(
                 "max_tree_nodes", int, 20_000_000, "refuse a count-tree that may grow larger", least=1
@@ -209,10 +251,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Optimal anonymization by lattice search",
         paper=_KM_2008,
         guarantees=("km",),
-        recoding="global",
         exact=True,
-        needs_rows=False,
-        idempotent=True,
         options=(
             Option("max_cuts", int, 200_000, "refuse a hierarchy with more cuts than this", least=1),
         ),
@@ -224,7 +263,6 @@ METHODS: tuple[MethodRecord, ...] = (
         paper=_KM_2011,
         guarantees=("km", "km-negative", "lm"),
         recoding="local",
-        exact=False,
         needs_rows=True,
         idempotent=False,
         takes_threads=True,
@@ -249,10 +287,6 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Vertical partitioning anonymization",
         paper=_KM_2011,
         guarantees=("km",),
-        recoding="global",
-        exact=False,
-        needs_rows=False,
-        idempotent=True,
         takes_threads=True,
         options=(
             Option("parts", int, 3, "into how many parts the work is cut", least=1),
@@ -267,7 +301,6 @@ METHODS: tuple[MethodRecord, ...] = (
         paper=_HE_2009,
         guarantees=("k",),
         recoding="local",
-        exact=False,
         needs_rows=True,
         idempotent=False,
     ),
@@ -277,10 +310,6 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Top-down generalization with suppression",
         paper=_LIU_2010,
         guarantees=("km",),
-        recoding="global",
-        exact=False,
-        needs_rows=False,
-        idempotent=True,
         suppresses=True,
         options=(_MAX_THREATS,),
     ),
@@ -290,10 +319,6 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Top-down generalization with suppression, in rounds",
         paper=_LIU_2010,
         guarantees=("km",),
-        recoding="global",
-        exact=False,
-        needs_rows=False,
-        idempotent=True,
         suppresses=True,
         function="anonymize_rounds",
         options=(_MAX_THREATS,),
@@ -304,10 +329,6 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Total item suppression",
         paper=_XU_2008,
         guarantees=("km", "coherence"),
-        recoding="global",
-        exact=False,
-        needs_rows=False,
-        idempotent=True,
         suppresses=True,
         needs_hierarchy=False,
         options=(Option("max_moles", int, 50_000_000, "refuse to hold more minimal moles", least=1),),
@@ -342,7 +363,6 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
         paper=_LI_2008,
         guarantees=("matching",),
         recoding="buckets",
-        exact=False,
         needs_rows=True,
         idempotent=False,
         needs_hierarchy=False,
@@ -366,7 +386,6 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
         paper=_XIAO_2006,
         guarantees=("l",),
         recoding="buckets",
-        exact=False,
         needs_rows=True,
         idempotent=False,
         needs_hierarchy=False,
@@ -383,9 +402,7 @@ PAIR_METHODS: tuple[MethodRecord, ...] = (
         paper=_CHENG,
         guarantees=("patterns",),
         recoding="pair",
-        exact=False,
         needs_rows=True,
-        idempotent=True,
         takes_threads=True,
         needs_hierarchy=False,
         options=(

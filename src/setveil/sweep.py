@@ -28,6 +28,7 @@ from .release.header import is_useless, records_with, tops
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED
 from .report.frontier import Sweep, SweepPoint
 from .run.sets import Job, Prepared
+from .run.work import named_listener
 
 __all__ = ["Sweep", "SweepPoint", "read_sweep", "sweep"]
 
@@ -120,12 +121,14 @@ def sweep(
     # Strong promises first: the sets that they forbid bind the weaker ones more often than not.
     for number, guarantee in enumerate(sorted(grid, key=lambda asked: (-asked.k, asked.m))):
         watch.tick(_stage(guarantee), number / len(grid))
-        own = Watch(_named(watch, guarantee, number / len(grid)), stop=watch.stop)
+        own = Watch(
+            named_listener(watch.listener, _stage(guarantee), number / len(grid)), stop=watch.stop
+        )
         own = own if time_limit is None else own.within(time_limit)
         own = own if watch.time_limit is None else own.within(watch.remaining)
-        point, told = _point(prepared, engine, guarantee, own, shared)
+        point, remarks = _point(prepared, engine, guarantee, own, shared)
         points.append(point)
-        notices += [f"{_stage(guarantee)}: {notice}" for notice in told]
+        notices += [f"{_stage(guarantee)}: {notice}" for notice in remarks]
     points.sort(key=lambda point: (point.k, point.m))
     records, items = len(prepared.rows), prepared.hierarchy.n_leaves
     return Sweep(method, cost, tuple(points), records, items, bool(weights), tuple(notices), domain)
@@ -142,17 +145,6 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
 
 def _stage(guarantee: KmAnonymity) -> str:
     return f"k={guarantee.k}, m={guarantee.m}"
-
-
-def _named(watch: Watch, guarantee: KmAnonymity, share: float) -> Any:
-    """Return a listener that tells the point, and how many of them are done."""
-
-    def listen(stage: str, inner: float | None) -> None:
-        del inner
-        if watch.listener is not None:
-            watch.listener(f"{_stage(guarantee)}: {stage}", share)
-
-    return listen
 
 
 def _numbers(name: str, given: object) -> list[int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import setveil as sv
 from setveil.errors import FileSystemError, UsageError
 from setveil.io.folder.staging import check_destination
 from tests.integration.cli import Shell
@@ -133,27 +134,25 @@ def test_undecodable_names_work(shell: Shell) -> None:
 
 def test_two_runs_for_one_output(shell: Shell) -> None:
     """The second rename finds the first one's folder and gives up; the first stays complete."""
-    from setveil import api, publish
-
-    tree = api.Hierarchy.from_parents({"ale": "ALL", "ALL": None})
-    data = api.Transactions.from_rows([["ale"], ["ale"]])
-    release = api.anonymize(data, api.KmAnonymity(2, 1), hierarchy=tree)
+    tree = sv.Hierarchy.from_parents({"ale": "ALL", "ALL": None})
+    data = sv.Transactions.from_rows([["ale"], ["ale"]])
+    release = sv.anonymize(data, sv.KmAnonymity(2, 1), hierarchy=tree)
     from setveil.io.folder import staging
 
     original = staging.Staging.commit
 
     def late(self: staging.Staging, *told: object) -> list[str]:
         staging.Staging.commit = original  # type: ignore[method-assign]
-        publish(release, "both")
+        sv.publish(release, "both")
         return original(self, *told)  # type: ignore[arg-type]
 
     staging.Staging.commit = late  # type: ignore[method-assign]
     try:
         with pytest.raises(FileSystemError, match="exists"):
-            publish(release, "both")
+            sv.publish(release, "both")
     finally:
         staging.Staging.commit = original  # type: ignore[method-assign]
-    assert api.audit("both").holds
+    assert sv.audit("both").holds
     assert shell.names() == ["baskets.csv", "both", "both.private", "products.csv"]
 
 

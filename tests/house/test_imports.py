@@ -18,9 +18,9 @@ NEEDED_BY_AUDIT = {
 }
 NEEDED_FOR_HELP = {
     *("setveil", "setveil.__main__", "setveil._version", "setveil.errors", "setveil.progress"),
-    *("setveil.options", "setveil.refusals", "setveil.registry"),
+    *("setveil.refusals", "setveil.registry"),
     *("setveil.run", "setveil.run.fields", "setveil.run.promise", "setveil.run.reading"),
-    *("setveil.model", "setveil.model.numbers", "setveil.model.notices"),
+    *("setveil.model", "setveil.model.numbers"),
 }
 GUARANTEES = "setveil.model.guarantees"
 OF_OTHER_KINDS = re.compile(r"bucket|pair|pattern|microdata|anatomy|injector|hiding|matching")

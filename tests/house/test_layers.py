@@ -14,15 +14,15 @@ TOP = frozenset(
         "editions",
         "explain",
         "extend",
-        "options",
         "publish",
         "refusals",
-        "registry",
         "reopen",
         "run",
         "sweep",
     }
 )
+REGISTRY = frozenset({"options", "registry"})
+"""Methods by name, as text: what they are is known without importing them."""
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
     frozenset({"cli"}),
@@ -30,6 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"report"}),
     frozenset({"audit", "measure", "risk"}),
     frozenset({"methods"}),
+    REGISTRY,
     frozenset({"search", "mining"}),
     frozenset({"engines"}),
     frozenset({"release"}),
@@ -37,10 +38,10 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"model"}),
     frozenset({"hierarchy"}),
     frozenset({"kernels"}),
-    frozenset({"arguments", "distinct", "errors", "progress", "_version"}),
+    frozenset({"arguments", "distinct", "plain", "errors", "progress", "_version"}),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-TOGETHER = (TOP, frozenset({"arguments", "errors", "progress"}))
+TOGETHER = (TOP, REGISTRY, frozenset({"arguments", "errors", "progress"}))
 """Modules of one layer that may import each other."""
 
 AUDIT_MAY_IMPORT = (

@@ -16,26 +16,12 @@ MAY_BE_LONGER: frozenset[str] = frozenset()
 """Files that may have more than `LONGEST` lines, each for a reason said in its docstring."""
 MOST_PARAMETERS = 12
 MAY_HAVE_MORE = {
-    "_count_changes": 14,
     "anonymize": 14,
     "compare": 13,
-    "count_holders": 13,
-    "count_raised": 16,
-    "count_rare_sized": 13,
-    "explore": 20,
-    "find_distances": 14,
     "from_frame": 21,
-    "project": 21,
-    "rare_deep": 15,
     "read_microdata": 14,
     "read_records": 18,
     "read_transactions": 19,
-    "score_moves": 18,
-    "search_all": 16,
-    "search_closed": 15,
-    "search_row": 16,
-    "search_rows": 16,
-    "split_parts": 17,
     "sweep": 13,
 }
 """Functions that still take more parameters, and how many. This list only gets shorter."""

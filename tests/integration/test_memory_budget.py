@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ MEGABYTES = 220
 PROGRAM = """
 import json, resource, sys
 from setveil.api import anonymize, audit
-from setveil.io.demo import pos_shape
+from benchmarks.pos_shape import pos_shape
 from setveil.hierarchy.build import balanced
 from setveil.model.guarantees import KmAnonymity
 
@@ -46,6 +47,7 @@ def run(method: str, options: dict[str, object]) -> dict[str, bool]:
         capture_output=True,
         text=True,
         timeout=600,
+        cwd=Path(__file__).parents[2],
         check=False,
     )
     assert done.returncode == 0, done.stderr

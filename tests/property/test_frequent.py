@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from setveil.kernels import rows
 from setveil.kernels.itemsets import frequent
-from setveil.kernels.itemsets.frequent_loops import list_occurrences
+from setveil.kernels.itemsets.projected import POSITION, ROW, list_places
 from tests.oracle import frequent as oracle
 from tests.property.test_kernels import Table, csr, forests, shuffled, tables, unpack
 
@@ -157,15 +157,15 @@ def test_tree_places(parent: list[int]) -> None:
             assert (first[other] <= first[node] < end[other]) == (other in above)
 
 
-def test_list_occurrences() -> None:
+def test_list_places() -> None:
     table = [frozenset({0, 1, 2}), frozenset({0, 2}), frozenset({1, 2})], [2, 1, 1]
     indptr, items, _ = csr(table)
-    for loop in (list_occurrences, list_occurrences.py_func):
-        start, position, row, cost = loop(indptr, items, 3, 1)
-        assert [x.tolist() for x in (start, position, row)] == [
+    for loop in (list_places, list_places.py_func):
+        places, start, cost = loop(indptr, items, 3, 1)
+        assert [x.tolist() for x in (start, places[:, POSITION], places[:, ROW])] == [
             [0, 2, 4, 4],
             [0, 3, 1, 5],
             [0, 1, 0, 2],
         ]
         assert cost.tolist() == [4.0, 2.0, 0.0]
-        assert loop(indptr, items, 3, 0)[0].tolist() == [0, 2, 4, 7]
+        assert loop(indptr, items, 3, 0)[1].tolist() == [0, 2, 4, 7]

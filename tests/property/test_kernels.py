@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setveil.kernels import rows, supports
-from setveil.kernels.itemsets import rare, rare_loops
+from setveil.kernels.itemsets import projected, rare
 from tests.oracle import itemsets
 from tests.shared_data import shared_data
 
@@ -240,8 +240,8 @@ def test_plain_python_twins_of_the_loops_agree() -> None:
     indptr, items, weight = csr(table)
     parent = np.array([4, 4, 5, 5, 6, 6, -1], np.int32)
     arguments = (indptr, items, weight, 4)
-    compiled = rare_loops.item_supports(*arguments)
-    assert (compiled == rare_loops.item_supports.py_func(*arguments)).all()
+    compiled = projected.item_supports(*arguments)
+    assert (compiled == projected.item_supports.py_func(*arguments)).all()
     out, twin = np.empty(21, np.int64), np.empty(21, np.int64)
     nodes, twin_nodes = np.empty(items.size, np.int32), np.empty(items.size, np.int32)
     filled = rows._recode(indptr, items, parent, out, nodes)

@@ -71,7 +71,9 @@ def audit_km(
     needed = int(entries[~rare].sum())
     if needed > work_limit and not rare.any():
         raise too_much_work(work_limit, needed=needed)
-    counts.cut_short[:, STOPPED] = needed > work_limit
+    # A rare label has answered already: many minutes for the number of rare pairs would be too long.
+    enough = min(RARE_WORK_LIMIT, work_limit) if rare.any() else work_limit
+    counts.cut_short[:, STOPPED] = needed > enough
     # What holds a rare label is settled; only the smallest support could still be found in it.
     least = k if int(entries[rare].sum()) > min(RARE_WORK_LIMIT, work_limit) else 0
     if least and supports.min() > layout.lists.weight_by_row.min():
@@ -99,7 +101,7 @@ def audit_km(
             counts,
         )
 
-    for run in (pairs, larger)[: max(m - 1, 0) if needed <= work_limit else 0]:
+    for run in (pairs, larger)[: max(m - 1, 0) if needed <= enough else 0]:
         share_out(run, len(supports), work=counts.work, threads=threads)
         counts.smallest[:] = counts.smallest.min(axis=0)
     found = [

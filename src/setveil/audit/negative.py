@@ -56,7 +56,9 @@ def audit_negative(
         needed = int(entries_of_pairs(lists, both_sides=True)[~rare].sum())
         if needed > work_limit and not (occurring < k).any():
             raise too_much_work(work_limit, needed=needed)
-        counts.cut_short[:, STOPPED] = needed > work_limit
+        # As in `audit_km`: the answer is known, and the number of rare pairs is not worth many minutes.
+        enough = min(RARE_WORK_LIMIT, work_limit) if (occurring < k).any() else work_limit
+        counts.cut_short[:, STOPPED] = needed > enough
         distinct = len(lists.weight_by_row)
         if ranks * (distinct >> 6) > LARGEST_BITMAPS:
             raise ResourceLimit(
@@ -67,27 +69,28 @@ def audit_negative(
         all_rows = np.arange(distinct, dtype=np.int32)
         all_ranks = np.arange(ranks, dtype=np.int32)
         words, digits = bitmaps_over(all_rows, all_ranks.astype(np.int64), ranks, lists)
-        pick_absent(
-            all_ranks[:0],
-            published.records,
-            all_ranks,
-            supports,
-            words,
-            digits,
-            lists,
-            k,
-            m,
-            0,
-            work_limit,
-            counts,
-        )
+        if needed <= enough:
+            pick_absent(
+                all_ranks[:0],
+                published.records,
+                all_ranks,
+                supports,
+                words,
+                digits,
+                lists,
+                k,
+                m,
+                0,
+                work_limit,
+                counts,
+            )
         counts.smallest[:] = counts.smallest.min(axis=0)
 
         def run(task: int, first_ranks: NDArray[np.int64]) -> None:
             rare_work = RARE_WORK_LIMIT // TASKS
             count_signed(first_ranks, lists, k, m, task, work_limit, rare_work, counts)
 
-        if needed <= work_limit:
+        if needed <= enough:
             share_out(run, ranks, work=counts.work, threads=threads)
     found = []
     if witnesses:

@@ -8,7 +8,7 @@ import typer
 
 from ..run import Run
 from . import screen
-from .flags import taking
+from .flags import with_flags
 
 if TYPE_CHECKING:
     from ..run.work import Work
@@ -20,7 +20,7 @@ EXAMPLE = (
 )
 
 
-@taking(Run)
+@with_flags(Run)
 def anonymize(
     data: str = typer.Argument(help="The file to anonymize; - is standard input.", metavar="DATA"),
     **given: Any,

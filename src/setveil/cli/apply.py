@@ -9,10 +9,10 @@ import typer
 
 from ..errors import UsageError
 from ..run import Output, Shown
-from ..run.fields import SETS, Fields, Text, declare
-from ..run.reading import Files, SetsInput, Tables, Trees, input_files
+from ..run.fields import SETS, Text, declare
+from ..run.reading import SetsInput, input_files
 from . import screen
-from .flags import check_there, taking
+from .flags import check_there, with_flags
 
 if TYPE_CHECKING:
     from ..extend import Extension
@@ -30,23 +30,21 @@ EXAMPLE = (
 class Asked(SetsInput, Output, Shown):
     """What `apply` can be asked."""
 
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (Trees, Output, Files, Shown, Tables)
+    PANEL = "Apply"
+
     LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"unknown", "private_hierarchy", "save_job"})
 
     unseen: str = declare(
-        "items that the release did not hold: error, or suppress to leave them out",
-        default="error",
-        panel="Apply",
+        "items that the release did not hold: error, or suppress to leave them out", default="error"
     )
     original: Text = declare(
         "the data the release was made from, in the layout of the new ones: kept with the union's "
         "private account, so that it can be measured and explained later",
-        panel="Apply",
         metavar="DATA",
     )
 
 
-@taking(Asked)
+@with_flags(Asked)
 def apply(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"

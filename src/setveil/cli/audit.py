@@ -14,7 +14,7 @@ from ..run.fields import Fields, Texts, declare, texts
 from ..run.promise import Promised
 from ..run.reading import Files, SetsInput, Tables, input_files
 from . import screen
-from .flags import as_json, check_there, taking
+from .flags import as_json, check_there, with_flags
 
 EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -m 2"
 
@@ -23,20 +23,14 @@ EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -
 class How(Fields):
     """How it is audited."""
 
-    mode: str = declare(
-        "exact, or cover: a label counts for all items under it", default="exact", panel="Audit"
-    )
+    PANEL = "Audit"
+
+    mode: str = declare("exact, or cover: a label counts for all items under it", default="exact")
     hierarchy: Texts = texts(
-        "for --mode cover on a file; COLUMN=FILE for tables, may be repeated",
-        panel="Audit",
-        metavar="[COLUMN=]FILE",
+        "for --mode cover on a file; COLUMN=FILE for tables, may be repeated", metavar="[COLUMN=]FILE"
     )
-    witnesses: int = declare(
-        "show up to N violations (they may point at persons)", default="0", panel="Audit"
-    )
-    threads: int | None = declare(
-        "how many threads count; all if not given", panel="Audit", metavar="N"
-    )
+    witnesses: int = declare("show up to N violations (they may point at persons)", default="0")
+    threads: int | None = declare("how many threads count; all if not given", metavar="N")
     as_json: bool = as_json("the verdict", "Audit")
 
 
@@ -47,7 +41,7 @@ class Asked(Promised, How, SetsInput, Shown):
     ORDER: ClassVar[tuple[type[Fields], ...]] = (Promised, How, Files, Shown, Tables)
 
 
-@taking(Asked)
+@with_flags(Asked)
 def audit(
     target: str = typer.Argument(help="A release folder or any data file.", metavar="TARGET"),
     **given: Any,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import Infeasible, UsageError
 from ..registry import method as method_record
 from ..run import Cost, Run, Shown, Threads
-from ..run.fields import Fields, Options, Text, declare, listed, switch
+from ..run.fields import Options, Text, declare, listed, switch
 from ..run.promise import Promised
-from ..run.reading import Files, SetsInput, Tables, Trees, input_files
+from ..run.reading import SetsInput, input_files
 from . import screen
-from .flags import as_json, check_outputs, taking, write_output
+from .flags import as_json, check_outputs, with_flags, write_output
 
 if TYPE_CHECKING:
     from ..report.comparison import Compared, Comparison
@@ -23,51 +23,35 @@ EXAMPLE = "Example: setveil compare baskets.csv --hierarchy products.csv -k 5 -m
 
 
 @dataclass(frozen=True, kw_only=True)
-class How(Threads):
-    """What is compared."""
+class Asked(Promised, Cost, Threads, SetsInput, Options, Shown):
+    """What `compare` can be asked."""
 
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (Threads,)
+    PANEL = "Output"
 
     methods: Text = declare(
-        "which, by commas; all that reach the guarantee if not given", panel="Compare", metavar="KEYS"
+        "which, by commas; all that reach the guarantee if not given", metavar="KEYS", panel="Compare"
     )
     measures: Text = declare(
         "what to compute of each, by commas, or all; ncp,lm,discernibility if not given",
-        panel="Compare",
         metavar="NAMES",
+        panel="Compare",
     )
     time_limit: float = declare(
-        "how many seconds each method may take", default="60", panel="Compare", metavar="SECONDS"
+        "how many seconds each method may take", default="60", metavar="SECONDS", panel="Compare"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Written(Fields):
-    """What is written of a comparison."""
-
-    figure: Text = declare("write a picture", panel="Output", metavar="FILE.svg")
+    figure: Text = declare("write a picture", metavar="FILE.svg")
     save_job: Text = declare(
-        "write the recommended run as a job for `setveil run`", panel="Output", metavar="FILE.toml"
+        "write the recommended run as a job for `setveil run`", metavar="FILE.toml"
     )
     output: Text = declare(
         "with --save-job: the folder that the job shall make; release if not given",
         "-o",
         "--output",
-        panel="Output",
         metavar="FOLDER",
     )
-    force: bool = switch("replace files that are there", panel="Output")
-    as_csv: bool = switch("print the rows as CSV", "--csv", panel="Output")
+    force: bool = switch("replace files that are there")
+    as_csv: bool = switch("print the rows as CSV", "--csv")
     as_json: bool = as_json("the result")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked(Promised, How, Cost, Written, SetsInput, Shown, Options):
-    """What `compare` can be asked."""
-
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (
-        *(Promised, Trees, How, Cost, Written, Files, Shown, Tables),
-    )
 
 
 def check_views(asked: Any, data: str) -> None:
@@ -78,7 +62,7 @@ def check_views(asked: Any, data: str) -> None:
         raise UsageError("a job names the file it reads, and - is none.", "Leave --save-job out.")
 
 
-@taking(Asked)
+@with_flags(Asked)
 def compare(
     data: str = typer.Argument(help="The file to look at; - is standard input.", metavar="DATA"),
     **given: Any,

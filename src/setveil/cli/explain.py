@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import typer
 
 from ..errors import UsageError
 from ..refusals import refuse_folder
 from ..run import Shown
-from ..run.fields import Fields, Text, declare
-from ..run.reading import Files, Reading, Tables, input_files
+from ..run.fields import Text, declare
+from ..run.reading import Reading, input_files
 from . import screen
-from .flags import as_json, taking
+from .flags import as_json, with_flags
 
 EXAMPLE = (
     "Examples: setveil explain release ale --original baskets.csv    "
@@ -43,18 +43,17 @@ def check_original(original: str | None) -> str:
 class Asked(Reading, Shown):
     """What `explain` can be asked."""
 
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+    PANEL = "Explain"
 
-    original: Text = declare(ORIGINAL, panel="Explain", metavar="DATA")
+    original: Text = declare(ORIGINAL, metavar="DATA")
     top: int | None = declare(
         f"how many combinations to show of a kind, and groups of a local recoding; {TOP} if not given",
-        panel="Explain",
         metavar="N",
     )
     as_json: bool = as_json("the answer", "Explain")
 
 
-@taking(Asked)
+@with_flags(Asked)
 def explain(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"

@@ -1,7 +1,7 @@
 """Flags made from fields: what a verb can be asked, and how it gets it.
 
-A verb takes ``**given`` and is decorated with `taking`; typer then sees an option for each field. What
-was typed in becomes the group by `Fields.take`.
+A verb takes ``**given`` and is decorated with `with_flags`; typer then sees an option for each field.
+What was typed in becomes the group by `Fields.take`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from ..errors import FileSystemError, Problem, UsageError
-from ..run.fields import Field, Fields, fields_of, switch
+from ..run.fields import ALL, Field, Fields, fields_of, switch
 from . import screen
 
 _KINDS: Mapping[str, Any] = {
@@ -29,7 +29,7 @@ _KINDS: Mapping[str, Any] = {
 
 def as_json(what: str, panel: str = "Output") -> Any:
     """Return the field for results as JSON."""
-    return switch(f"print {what} as JSON", "--json", panel=panel, in_job=False)
+    return switch(f"print {what} as JSON", "--json", panel=panel, fits=ALL, in_job=False)
 
 
 def parameter_of(field: Field) -> inspect.Parameter:
@@ -47,7 +47,7 @@ def parameter_of(field: Field) -> inspect.Parameter:
     )
 
 
-def taking(group: type[Fields]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def with_flags(group: type[Fields]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a verb, whose last parameter is ``**given``, the fields of a group as flags."""
 
     def decorate(verb: Callable[..., Any]) -> Callable[..., Any]:

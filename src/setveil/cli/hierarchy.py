@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import UsageError
 from ..run import Shown
 from ..run.fields import TABLE_PANEL, Fields, Text, declare, switch, whole
-from ..run.reading import Files, Reading, Tables
+from ..run.reading import Reading
 from . import screen
-from .flags import as_json, taking
+from .flags import as_json, with_flags
 
 if TYPE_CHECKING:
     from ..hierarchy.edges import HierarchyFile
@@ -43,32 +43,30 @@ class AsJson(Fields):
 class Written(AsJson):
     """Where the hierarchy goes."""
 
-    output: Text = declare("file to write; stdout if not given", "--output", "-o", panel="Output")
-    to: Text = declare(f"format to write: {FORMATS}", panel="Output")
-    force: bool = switch("replace an existing file", panel="Output")
+    PANEL = "Output"
+
+    output: Text = declare("file to write; stdout if not given", "--output", "-o")
+    to: Text = declare(f"format to write: {FORMATS}")
+    force: bool = switch("replace an existing file")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tree(Fields):
     """How the hierarchy is read."""
 
-    format: Text = declare(f"{FORMATS}; told by the content if not given", panel="Hierarchy")
-    tree_delimiter: Text = declare(
-        "what separates its cells", "--hierarchy-delimiter", panel="Hierarchy"
-    )
-    tree_encoding: Text = declare("utf-8 if not given", "--hierarchy-encoding", panel="Hierarchy")
+    PANEL = "Hierarchy"
+
+    format: Text = declare(f"{FORMATS}; told by the content if not given")
+    tree_delimiter: Text = declare("what separates its cells", "--hierarchy-delimiter")
+    tree_encoding: Text = declare("utf-8 if not given", "--hierarchy-encoding")
     tree_header: bool | None = declare(
-        "whether its first line holds names",
-        "--hierarchy-header/--no-hierarchy-header",
-        panel="Hierarchy",
+        "whether its first line holds names", "--hierarchy-header/--no-hierarchy-header"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Data(Reading, Shown):
     """How the data are read."""
-
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
 
     column: Text = declare("the column of a table whose items are meant", panel=TABLE_PANEL)
 
@@ -98,7 +96,7 @@ class Converting(Written, Tree, Shown):
     "setveil hierarchy build codes.csv --prefixes 1,3    "
     "setveil hierarchy build ages.csv --intervals 0,10,20,40 --intervals 0,20,40"
 )
-@taking(Making)
+@with_flags(Making)
 def build(
     data: str = typer.Argument(..., help="the data whose items get a hierarchy; - is stdin"),
     fan_out: str | None = typer.Option(None, help="groups of so many sorted labels, level by level"),
@@ -133,7 +131,7 @@ def build(
 
 
 @app.command(epilog="Example: setveil hierarchy learn baskets.csv --fan-out 5 -o learned.csv")
-@taking(Making)
+@with_flags(Making)
 def learn(
     data: str = typer.Argument(..., help="the data to learn from; - is stdin"),
     fan_out: str = typer.Option("4", help="how many labels share a parent"),
@@ -157,7 +155,7 @@ def learn(
     epilog="Examples: setveil hierarchy check products.csv --data baskets.csv    "
     "setveil hierarchy check products.csv --fix mended.csv --add-root ALL"
 )
-@taking(Checking)
+@with_flags(Checking)
 def check(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     data: str | None = typer.Option(None, help="data whose items must be in it", metavar="FILE"),
@@ -227,7 +225,7 @@ def check(
     epilog="Examples: setveil hierarchy show products.csv --depth 2    "
     "setveil hierarchy show products.csv --under dairy"
 )
-@taking(Showing)
+@with_flags(Showing)
 def show(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     depth: str | None = typer.Option(None, help="levels to show; as many as are readable if not given"),
@@ -252,7 +250,7 @@ def show(
 
 
 @app.command(epilog="Example: setveil hierarchy convert products.csv --to json -o products.json")
-@taking(Converting)
+@with_flags(Converting)
 def convert(
     hierarchy: str = typer.Argument(..., help="the hierarchy file; - is stdin"),
     add_root: str | None = typer.Option(None, help="join several roots below this label"),

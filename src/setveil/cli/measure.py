@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import UsageError
 from ..run import Shown
 from ..run.fields import (
+    ALL,
     BUCKETS,
     LEAVE_OUT,
     PAIRS,
     SETS,
-    Fields,
     Text,
     declare,
     listed,
@@ -25,7 +25,7 @@ from ..run.fields import (
 from ..run.reading import Files, Reading, Tables, input_files
 from . import screen
 from .explain import check_original, check_top
-from .flags import as_json, check_outputs, taking
+from .flags import as_json, check_outputs, with_flags
 from .risk import confirm_original, refuse_beside_buckets
 
 if TYPE_CHECKING:
@@ -47,30 +47,24 @@ TOP = 10
 class Asked(Reading, Shown):
     """What `measure` can be asked."""
 
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+    PANEL = "Measure"
+    FITS = SETS
 
     original: Text = declare(
         "the data the release was made from, read with the same options as then; - is standard input",
-        panel="Measure",
         metavar="DATA",
         fits="sets buckets",
     )
-    measures: Text = declare(
-        "which, by commas, or all; the cheap ones if not given",
-        panel="Measure",
-        metavar="NAMES",
-        fits=SETS,
-    )
+    measures: Text = declare("which, by commas, or all; the cheap ones if not given", metavar="NAMES")
     support: Text = declare(
         "share of the records that makes an itemset frequent, for measures that mine; 1% if not given, "
         "for ml2 and dml2 the mean of 1%, 2% and 3%",
-        panel="Measure",
+        fits=ALL,
         metavar="SHARE",
     )
-    by_branch: bool = switch("show which categories and items lost most", panel="Measure", fits=SETS)
+    by_branch: bool = switch("show which categories and items lost most")
     top: int | None = declare(
         f"how many categories, items and queries to show; {TOP} if not given",
-        panel="Measure",
         metavar="N",
         fits="sets pairs",
     )
@@ -79,7 +73,6 @@ class Asked(Reading, Shown):
         "COUNT queries to ask, one a line: labels of items or categories by commas",
         panel="Queries",
         metavar="FILE",
-        fits=SETS,
     )
     random_queries: int | None = declare(
         "ask N random queries", panel="Queries", metavar="N", fits="sets buckets"
@@ -93,16 +86,14 @@ class Asked(Reading, Shown):
     drawn_from: Text = declare(
         "records: labels that occur together, or items: any labels; records if not given",
         panel="Queries",
-        fits=SETS,
     )
     sanity: Text = declare(
         "share of the records below which a true count counts as that; 0.1% if not given",
         panel="Queries",
         metavar="SHARE",
-        fits=SETS,
     )
-    save_queries: Text = declare("write the queries asked", panel="Queries", metavar="FILE", fits=SETS)
-    force: bool = switch("with --save-queries: replace the file", panel="Queries", fits=SETS)
+    save_queries: Text = declare("write the queries asked", panel="Queries", metavar="FILE")
+    force: bool = switch("with --save-queries: replace the file", panel="Queries")
     min_conviction: Text = declare(
         "how far a rule must be from chance to be interesting; 1.01 if not given",
         panel="Tables in buckets",
@@ -123,7 +114,7 @@ class Asked(Reading, Shown):
     )
 
 
-@taking(Asked)
+@with_flags(Asked)
 def measure(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"

@@ -9,10 +9,10 @@ import typer
 
 from ..errors import UsageError
 from ..run import Shown
-from ..run.fields import Fields, Text, declare, switch
-from ..run.reading import Files, SetsInput, Tables, Trees, input_files
+from ..run.fields import Text, declare, switch
+from ..run.reading import SetsInput, Trees, input_files
 from . import mine_patterns, mine_rules, screen
-from .flags import as_json, check_outputs, taking, write_output
+from .flags import as_json, check_outputs, with_flags, write_output
 
 if TYPE_CHECKING:
     from ..mining.itemsets import Itemsets
@@ -40,14 +40,17 @@ TOP = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class How(Fields):
-    """What is looked for."""
+class Asked(SetsInput, Shown):
+    """What `mine itemsets` can be asked."""
+
+    PANEL = "Output"
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"private_hierarchy"})
 
     min_support: str = declare(
         "records that hold a set at least: a share such as 1% or 0.01, or a count such as 50",
         default=...,
-        panel="Mining",
         metavar="SUPPORT",
+        panel="Mining",
     )
     kind: str = declare(
         "all; closed: without sets that a larger one of the same support stands for; maximal: without "
@@ -55,42 +58,23 @@ class How(Fields):
         default="all",
         panel="Mining",
     )
-    most_items: int | None = declare("items of a set at most", panel="Mining", metavar="N")
+    most_items: int | None = declare("items of a set at most", metavar="N", panel="Mining")
     threads: int | None = declare(
-        "how many threads count; all if not given", panel="Mining", metavar="N"
+        "how many threads count; all if not given", metavar="N", panel="Mining"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Written(Fields):
-    """What is shown and written."""
-
     top: int | None = declare(
         f"the N most frequent only; {TOP} on the screen if not given, all in a file and as JSON",
-        panel="Output",
         metavar="N",
     )
     output: Text = declare(
-        "write the sets as CSV: support, share, items, itemset",
-        "-o",
-        "--output",
-        panel="Output",
-        metavar="FILE.csv",
+        "write the sets as CSV: support, share, items, itemset", "-o", "--output", metavar="FILE.csv"
     )
-    force: bool = switch("with -o: replace an existing file", panel="Output")
+    force: bool = switch("with -o: replace an existing file")
     as_json: bool = as_json("the sets")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked(How, Written, SetsInput, Shown):
-    """What `mine itemsets` can be asked."""
-
-    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"private_hierarchy"})
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (How, Trees, Written, Files, Shown, Tables)
-
-
 @app.command(epilog=EXAMPLE)
-@taking(Asked)
+@with_flags(Asked)
 def itemsets(
     data: str = typer.Argument(help="The data; - is standard input.", metavar="DATA"), **given: Any
 ) -> None:

@@ -18,7 +18,7 @@ from ..run.fields import (
 )
 from ..run.reading import TwoSets, warn_of_nothing_shared
 from . import screen
-from .flags import as_json, check_outputs, taking
+from .flags import as_json, check_outputs, with_flags
 
 if TYPE_CHECKING:
     from ..mining.emerging import EmergingPatterns
@@ -40,27 +40,23 @@ TOP = 20
 class Asked(TwoSets, Shown):
     """What `mine patterns` can be asked."""
 
+    PANEL = "Mining"
+
     growth: str = declare(
         "how many times as frequent a pattern must be in one data set as in the other, above 1",
         default=...,
-        panel="Mining",
         metavar="RATE",
     )
     min_support: str = declare(
         "records that hold it at least, where it is more frequent: a share such as 10% or 1/3, "
         "or a count",
         default="0.1",
-        panel="Mining",
         metavar="SUPPORT",
     )
-    one_way: bool = switch("only those that are more frequent in the second data set", panel="Mining")
-    minimal: bool = switch(
-        "without patterns that contain another one of the same direction", panel="Mining"
-    )
-    most_items: int | None = declare("items of a pattern at most", panel="Mining", metavar="N")
-    threads: int | None = declare(
-        "how many threads count; all if not given", panel="Mining", metavar="N"
-    )
+    one_way: bool = switch("only those that are more frequent in the second data set")
+    minimal: bool = switch("without patterns that contain another one of the same direction")
+    most_items: int | None = declare("items of a pattern at most", metavar="N")
+    threads: int | None = declare("how many threads count; all if not given", metavar="N")
     top: int | None = declare(
         f"the N fastest growing only; {TOP} on the screen if not given, all in a file and as JSON",
         panel="Output",
@@ -78,7 +74,7 @@ class Asked(TwoSets, Shown):
     )
 
 
-@taking(Asked)
+@with_flags(Asked)
 def patterns(
     data: str = typer.Argument(help="The first data set; - is standard input.", metavar="DATA"),
     **given: Any,

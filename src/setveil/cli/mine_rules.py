@@ -28,7 +28,7 @@ from ..run.fields import (
 )
 from ..run.reading import Cells, Files, Intervals, Quasi, SecretTable, Trees
 from . import screen
-from .flags import as_json, check_outputs, taking
+from .flags import as_json, check_outputs, with_flags
 
 if TYPE_CHECKING:
     from ..mining.rule_findings import RuleFinding, RuleSet
@@ -57,20 +57,20 @@ _NOT_OF_BUCKETS = frozenset(field.name for field in fields_of(Files) if BUCKETS 
 class Written(Fields):
     """What is shown and written."""
 
-    every: bool = switch("rules that follow from others too", "--all", panel="Output")
+    PANEL = "Output"
+
+    every: bool = switch("rules that follow from others too", "--all")
     top: int | None = declare(
         f"the first N rules only; {TOP} on the screen if not given, all in a file and as JSON",
-        panel="Output",
         metavar="N",
     )
     output: Text = declare(
         "write the rules as CSV: a column for each condition, the sensitive value last",
         "-o",
         "--output",
-        panel="Output",
         metavar="FILE.csv",
     )
-    force: bool = switch("with -o: replace an existing file", panel="Output")
+    force: bool = switch("with -o: replace an existing file")
     as_json: bool = as_json("the rules")
 
 
@@ -120,7 +120,7 @@ def _mining_fields() -> tuple[Field, ...]:
     return tuple(found)
 
 
-@taking(Asked)
+@with_flags(Asked)
 def rules(
     data: str = typer.Argument(help="A table; - is standard input.", metavar="DATA"), **given: Any
 ) -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..refusals import refuse_folder
 from ..run import Shown
-from ..run.fields import Fields, Text, declare, switch
-from ..run.reading import Files, Reading, Tables, input_files
+from ..run.fields import Text, declare, switch
+from ..run.reading import Reading, input_files
 from . import screen
 from .explain import ORIGINAL, check_original
-from .flags import as_json, check_outputs, taking
+from .flags import as_json, check_outputs, with_flags
 
 if TYPE_CHECKING:
     from ..report.frontier import Sweep
@@ -30,26 +30,24 @@ PRIVATE = "Personal data: keep it as safe as the original records."
 class Asked(Reading, Shown):
     """What `report` can be asked."""
 
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+    PANEL = "Report"
 
-    original: Text = declare(ORIGINAL, panel="Report", metavar="DATA")
+    original: Text = declare(ORIGINAL, metavar="DATA")
     sweep: Text = declare(
         "a sweep of the same data (`setveil sweep -o FILE`), to show what other strengths would cost",
-        panel="Report",
         metavar="FILE",
     )
     output: Text = declare(
         "the page to write; the one in the private folder of the release if not given",
         "-o",
         "--output",
-        panel="Report",
         metavar="FILE.html",
     )
-    force: bool = switch("with -o: replace a file that is there", panel="Report")
+    force: bool = switch("with -o: replace a file that is there")
     as_json: bool = as_json("where it is", "Report")
 
 
-@taking(Asked)
+@with_flags(Asked)
 def report(
     release: str = typer.Argument(
         help="A release folder; its private twin must lie beside it.", metavar="RELEASE"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -24,7 +24,7 @@ from ..run.fields import (
 )
 from ..run.reading import Cells, Files, Reading, Tables
 from . import screen
-from .flags import as_json, check_outputs, check_there, taking, write_output
+from .flags import as_json, check_outputs, check_there, with_flags, write_output
 
 if TYPE_CHECKING:
     from ..model.guarantees import Guarantee
@@ -52,11 +52,11 @@ NO_TWIN = (
 class Asked(Reading, Shown):
     """What `risk` can be asked."""
 
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (Files, Shown, Tables)
+    PANEL = "Risk"
+    FITS = SETS
 
     original: Text = declare(
         "the data a release was made from: shows the risk before beside it (private)",
-        panel="Risk",
         metavar="DATA",
         fits="sets buckets",
     )
@@ -64,46 +64,31 @@ class Asked(Reading, Shown):
         "a record is at risk where fewer than K match; a release's own if not given",
         "-k",
         "--k",
-        panel="Risk",
         metavar="K",
-        fits=SETS,
     )
     most: int | None = declare(
-        "the most items known; 6 if not given, or as many as the longest record has",
-        panel="Risk",
-        metavar="M",
-        fits=SETS,
+        "the most items known; 6 if not given, or as many as the longest record has", metavar="M"
     )
     population: Text = declare(
         "data of the population that the records were taken from, in the labels of TARGET",
-        panel="Risk",
         metavar="FILE",
-        fits=SETS,
     )
     top: int | None = declare(
-        "show the N records that the fewest items single out (private)",
-        panel="Risk",
-        metavar="N",
-        fits=SETS,
+        "show the N records that the fewest items single out (private)", metavar="N"
     )
-    quick: bool = switch("estimate more and count less", panel="Risk", fits=SETS)
-    threads: int | None = declare(
-        "how many threads count; all if not given", panel="Risk", metavar="N", fits=SETS
-    )
-    figure: Text = declare(
-        "write a picture of the curves", panel="Output", metavar="FILE.svg", fits=SETS
-    )
-    force: bool = switch("with --figure: replace the file", panel="Output", fits=SETS)
+    quick: bool = switch("estimate more and count less")
+    threads: int | None = declare("how many threads count; all if not given", metavar="N")
+    figure: Text = declare("write a picture of the curves", panel="Output", metavar="FILE.svg")
+    force: bool = switch("with --figure: replace the file", panel="Output")
     as_json: bool = as_json("the figures")
     rules: Text = declare(
         "for a table in buckets: what an attacker knows beside its rules.csv, see `setveil mine rules`",
-        panel="Risk",
         metavar="FILE",
         fits=BUCKETS,
     )
 
 
-@taking(Asked)
+@with_flags(Asked)
 def risk(
     target: str = typer.Argument(help="A release folder or any data file.", metavar="TARGET"),
     **given: Any,

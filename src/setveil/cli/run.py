@@ -14,10 +14,9 @@ from ..errors import Cancelled, FileSystemError, Problem, ResourceLimit, Setveil
 from ..run import Shown
 from ..run.fields import SETS, Texts, switch, texts
 from . import screen
-from .flags import as_json, taking
+from .flags import as_json, with_flags
 
 if TYPE_CHECKING:
-    from ..progress import Listener
     from ..run.file import FileJob
     from ..run.work import Work
 
@@ -28,10 +27,12 @@ EXAMPLE = "Example: setveil run monthly.toml --dry-run"
 class Asked(Shown):
     """What `run` can be asked."""
 
-    dry_run: bool = switch("check all jobs, show an estimate of each; write nothing", panel="Run")
-    only: Texts = texts("run the job of this name; may be repeated", panel="Run", metavar="NAME")
-    force: bool = switch("replace releases that are there", panel="Run")
-    stop_on_error: bool = switch("run no further job after one fails", panel="Run")
+    PANEL = "Run"
+
+    dry_run: bool = switch("check all jobs, show an estimate of each; write nothing")
+    only: Texts = texts("run the job of this name; may be repeated", metavar="NAME")
+    force: bool = switch("replace releases that are there")
+    stop_on_error: bool = switch("run no further job after one fails")
     as_json: bool = as_json("the results", "Run")
 
 
@@ -81,7 +82,7 @@ class Entry:
         ]
 
 
-@taking(Asked)
+@with_flags(Asked)
 def run(
     files: list[str] = typer.Argument(help="Job files (TOML).", metavar="JOB.toml..."),
     **given: Any,
@@ -215,6 +216,8 @@ def _attempt(entry: Entry, asked: Asked) -> None:
 
 
 def _carry_out(entry: Entry, asked: Asked) -> None:
+    from ..run.work import named_listener
+
     work = entry.work
     with screen.notices_before_error(work.notices, verbose=asked.verbose):
         work.read()
@@ -224,8 +227,7 @@ def _carry_out(entry: Entry, asked: Asked) -> None:
             entry.status = "would run"
         else:
             with screen.progress(work.kernels) as listener:
-                named = None if listener is None else _named_listener(listener, entry.name)
-                outcome = work.execute(named, screen.note_placed)
+                outcome = work.execute(named_listener(listener, entry.name), screen.note_placed)
     if not asked.dry_run:
         entry.status = "done"
         text, entry.result, notices = str(outcome), outcome.as_dict(), outcome.notices
@@ -234,10 +236,3 @@ def _carry_out(entry: Entry, asked: Asked) -> None:
     screen.notices(named_notices, verbose=asked.verbose)
     if not asked.as_json:
         screen.echo(f"Job {entry.name}: {text}")
-
-
-def _named_listener(listener: Listener, name: str) -> Listener:
-    def listen(stage: str, share: float | None) -> None:
-        listener(f"{name}: {stage}", share)
-
-    return listen

@@ -12,8 +12,7 @@ from typing import Any
 
 import typer
 
-from ..errors import FileSystemError, SetveilError
-from ..model.notices import Remark
+from ..errors import FileSystemError, Remark, SetveilError
 from ..progress import Listener
 
 

@@ -11,11 +11,11 @@ import typer
 from ..errors import Infeasible, UsageError
 from ..registry import method as method_record
 from ..run import Cost, Run, Shown, Threads
-from ..run.fields import Fields, Options, Text, declare, listed, switch, whole
-from ..run.reading import Files, SetsInput, Tables, Trees, input_files
+from ..run.fields import Options, Text, declare, listed, switch, whole
+from ..run.reading import SetsInput, input_files
 from . import screen
 from .compare import check_views
-from .flags import as_json, check_outputs, taking, write_output
+from .flags import as_json, check_outputs, with_flags, write_output
 
 if TYPE_CHECKING:
     from ..report.frontier import Sweep, SweepPoint
@@ -27,70 +27,51 @@ MOST_POINTS = 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid(Fields):
-    """The points of a sweep."""
+class Asked(Cost, Threads, SetsInput, Options, Shown):
+    """What `sweep` can be asked."""
+
+    PANEL = "Output"
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"sensitive_column"})
 
     k: str = declare(
         "records that fit at least: several, by commas",
         "-k",
         "--k",
         default=...,
-        panel="Sweep",
         metavar="K,K,...",
+        panel="Sweep",
     )
     m: str = declare(
         "items known at most: several, by commas",
         "-m",
         "--m",
         default=...,
-        panel="Sweep",
         metavar="M,M,...",
+        panel="Sweep",
     )
     method: Text = declare(
         "optimal if not given, or trim without a hierarchy; see `setveil methods`", panel="Sweep"
     )
     time_limit: float = declare(
-        "how many seconds each point may take", default="60", panel="Sweep", metavar="SECONDS"
+        "how many seconds each point may take", default="60", metavar="SECONDS", panel="Sweep"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chosen(Fields):
-    """The point to take."""
-
     choose: Text = declare(
-        "the point to take: marked, and saved as a job", panel="Sweep", metavar="K,M"
+        "the point to take: marked, and saved as a job", metavar="K,M", panel="Sweep"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Written(Fields):
-    """What is written of a sweep."""
-
-    figure: Text = declare("write a heat map of the grid", panel="Output", metavar="FILE.svg")
-    curves: Text = declare("write curves over k", panel="Output", metavar="FILE.svg")
+    figure: Text = declare("write a heat map of the grid", metavar="FILE.svg")
+    curves: Text = declare("write curves over k", metavar="FILE.svg")
     output: Text = declare(
-        "write the sweep as JSON, to read again", "-o", "--output", panel="Output", metavar="FILE.json"
+        "write the sweep as JSON, to read again", "-o", "--output", metavar="FILE.json"
     )
     save_job: Text = declare(
-        "with --choose: write that run as a job for `setveil run`", panel="Output", metavar="FILE.toml"
+        "with --choose: write that run as a job for `setveil run`", metavar="FILE.toml"
     )
-    force: bool = switch("replace files that are there", panel="Output")
-    as_csv: bool = switch("print the points as CSV", "--csv", panel="Output")
+    force: bool = switch("replace files that are there")
+    as_csv: bool = switch("print the points as CSV", "--csv")
     as_json: bool = as_json("the result")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked(Grid, Threads, Chosen, Cost, Written, SetsInput, Shown, Options):
-    """What `sweep` can be asked."""
-
-    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"sensitive_column"})
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (
-        *(Grid, Threads, Chosen, Trees, Cost, Written, Files, Shown, Tables),
-    )
-
-
-@taking(Asked)
+@with_flags(Asked)
 def sweep(
     data: str = typer.Argument(help="The file to look at; - is standard input.", metavar="DATA"),
     **given: Any,

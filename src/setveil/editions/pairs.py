@@ -110,15 +110,7 @@ class PairsEdition(PartsEdition[PairRelease]):
 
 
 def check_pair_format(format: str | None, *, table: bool) -> None:
-    """Raise `UsageError` for a format that two data sets cannot have.
-
-    Parameters
-    ----------
-    format
-        The format asked for.
-    table
-        Whether the data sets are tables.
-    """
+    """Raise `UsageError` for a format that two data sets cannot have."""
     known = ("table",) if table else tuple(name for name in FORMATS if name != "table")
     if format is not None and format not in known:
         kind = "two tables" if table else "two data sets of sets"
@@ -132,17 +124,7 @@ def check_pair_format(format: str | None, *, table: bool) -> None:
 def audit_unwritten(
     release: PairRelease, *, witnesses: int = 0, threads: int | None = None
 ) -> PairFinding:
-    """Return the audit's answer about two data sets that are not written yet.
-
-    Parameters
-    ----------
-    release
-        The release.
-    witnesses
-        How many patterns to return, should there be any.
-    threads
-        How many threads count.
-    """
+    """Return the audit's answer about two data sets that are not written yet."""
     from ..audit import Published
     from ..audit.patterns import audit_pair
     from ..release.documents import published_paths
@@ -168,14 +150,7 @@ def scores_of(
 ) -> PairScores:
     """Return what a release of two data sets cost, told from its original records.
 
-    Parameters
-    ----------
-    release
-        The release.
-    frequent_support
-        Another share that makes a set of values frequent than the one the release was made with.
-    watch, threads
-        Progress and cancelling; how many threads count.
+    `frequent_support` is another share that makes a set frequent than the one it was made with.
     """
     from ..measure.pair_scores import measure_pair
 

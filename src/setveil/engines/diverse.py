@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import in_threads, new_stop
-from ..kernels.itemsets.signed import find_undiverse
+from ..kernels.itemsets.signed import Telling, find_undiverse
 from ..model.guarantees import Coherence, LmDiversity
 from .base import Ask, NodeSets, Violations, numbered, padded
 
@@ -32,6 +32,7 @@ def undiverse_sets(
     Diversity is not monotone: a set can fail although its subsets do not, and the other way round.
     """
     used, code = numbered(nodes)
+    data = (indptr, code, weight_by_row)
     is_sensitive = np.isin(used, np.asarray(sensitive, dtype=np.int64))
     known: dict[tuple[int, ...], int] = {}
     complete = True
@@ -39,17 +40,7 @@ def undiverse_sets(
         most = 0 if limit is None else 4 * limit + 64
         for secret in np.flatnonzero(is_sensitive).tolist():
             found, support = find_undiverse(
-                indptr,
-                code,
-                weight_by_row,
-                is_sensitive,
-                secret,
-                guarantee.l,
-                1,
-                0,
-                size,
-                most,
-                new_stop(),
+                *data, is_sensitive, Telling(secret, guarantee.l, 1, 0, size, most), new_stop()
             )
             complete = complete and not (0 < most <= len(found))
             for line, records in zip(found.tolist(), support.tolist(), strict=True):
@@ -80,25 +71,15 @@ def with_breaches(
     with such a part.
     """
     used, code = numbered(nodes)
+    data = (indptr, code, weight_by_row)
     is_private = np.isin(used, np.asarray(private, dtype=np.int64))
     share = guarantee.share
     p = min(guarantee.p, int(np.diff(indptr).max(initial=1)))
     stop = new_stop()
 
     def given_away(secret: int) -> tuple[Ids, Counts]:
-        return find_undiverse(
-            indptr,
-            code,
-            weight_by_row,
-            is_private,
-            secret,
-            share.denominator,
-            share.numerator,
-            guarantee.k,
-            p,
-            0,
-            stop,
-        )
+        wanted = Telling(secret, share.denominator, share.numerator, guarantee.k, p, 0)
+        return find_undiverse(*data, is_private, wanted, stop)
 
     found: dict[tuple[int, ...], int] = {}
     secrets = np.flatnonzero(is_private & (share < 1)).tolist()

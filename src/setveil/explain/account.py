@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 from ..model.guarantees import Guarantee
+from ..plain import Plain
 from ..release.claims import claims_of
 
 PERSONAL = "Personal data: rare combinations point at persons. Keep it as safe as the original records."
@@ -70,7 +72,7 @@ class Patterns:
 
 
 @dataclass(frozen=True)
-class Level:
+class Level(Plain):
     """What would happen if the label asked about were published as `label`, all else unchanged.
 
     `against` are the combinations with that label that would break the promise, `beside` those with
@@ -93,30 +95,13 @@ class Level:
         """Whether nothing speaks against it."""
         return not self.against.total and not self.beside.total
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
-        return {
-            "label": self.label,
-            "records": self.records,
-            "against": self.against.as_dict(),
-            "beside": self.beside.as_dict(),
-            "taken": list(self.taken),
-            "parts": list(self.parts),
-            "siblings": list(self.siblings),
-            "instead_of": self.instead_of,
-        }
-
 
 @dataclass(frozen=True)
-class GivingWay:
+class GivingWay(Plain):
     """Another label that would have to give way: published as `instead`, or left out (None)."""
 
     label: str
     instead: str | None
-
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
-        return {"label": self.label, "instead": self.instead}
 
     def __str__(self) -> str:
         if self.instead is None:
@@ -125,24 +110,16 @@ class GivingWay:
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(Plain):
     """How many occurrences of the label's items are published as one label (None: left out)."""
 
     published_as: str | None
     items: int
     occurrences: int
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
-        return {
-            "published_as": self.published_as,
-            "items": self.items,
-            "occurrences": self.occurrences,
-        }
-
 
 @dataclass(frozen=True)
-class Group:
+class Group(Plain):
     """A group of records of a local recoding: how many, how many hold the label, and as what."""
 
     size: int
@@ -150,18 +127,9 @@ class Group:
     published_as: str | None
     levels: tuple[Level, ...]
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
-        return {
-            "size": self.size,
-            "records": self.records,
-            "published_as": self.published_as,
-            "levels": [level.as_dict() for level in self.levels],
-        }
-
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Plain):
     """Why a label is published as it is, and what it would take to keep it.
 
     Attributes
@@ -206,27 +174,11 @@ class Explanation:
         """Whether it is published as itself."""
         return self.published_as == self.label
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
-        return {
-            "personal_data": PERSONAL,
-            "label": self.label,
-            "records": self.records,
-            "guarantee": self.guarantee.as_dict(),
-            "published_as": self.published_as,
-            "shares": [share.as_dict() for share in self.shares],
-            "levels": [level.as_dict() for level in self.levels],
-            "largest_k": self.largest_k,
-            "largest_m": self.largest_m,
-            "giving_way": None
-            if self.giving_way is None
-            else [other.as_dict() for other in self.giving_way],
-            "ncp": None if self.ncp is None else float(self.ncp),
-            "ncp_then": None if self.ncp_then is None else float(self.ncp_then),
-            "groups": [group.as_dict() for group in self.groups],
-            "groups_total": self.groups_total,
-            "conclusion": self.conclusion,
-        }
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for ``--json``, the conclusion last."""
+        told = super().as_dict()
+        conclusion = told.pop("conclusion")
+        return {"personal_data": PERSONAL, **told, "conclusion": conclusion}
 
     def __str__(self) -> str:
         return "\n".join([self._head(), *(f"  {line}" for line in self._lines())])

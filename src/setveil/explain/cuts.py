@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..distinct import distinct
 from ..engines.local import LocalEngine
 from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import Guarantee
 from ..progress import Watch
 from ..registry import METHODS
-from ..release.recoding import Recoding
 from ..release.release import Release
 from ..search.alternatives import (
     Breach,
@@ -129,17 +130,8 @@ def concluded(
 ) -> Explanation:
     """Return the explanation with its conclusion.
 
-    Parameters
-    ----------
-    plain
-        What is known so far.
-    release, engine
-        The release, and answers about its original records.
-    last
-        The change that publishes the label as itself, and what it would break; None where there is
-        nothing to change.
-    watch
-        Progress listener and cancel switch.
+    `last` is the change that publishes the label as itself, and what it would break; None where there
+    is nothing to change.
     """
     if last is None:
         return replace(plain, conclusion=NOTHING if plain.kept else MIXED)
@@ -226,19 +218,20 @@ def _choice(
     return f"{text} That loses less: {release.method} does not prove that it loses least."
 
 
-def shares_of(engine: LocalEngine, recoding: Recoding, node: int) -> tuple[Share, ...]:
-    """Return what the items under a node are published as, most occurrences first."""
-    hierarchy = engine.hierarchy
-    first, end = int(hierarchy.first_leaf[node]), int(hierarchy.end_leaf[node])
-    published = recoding.node_of_leaf()[first:end]
-    counts = engine.item_counts()[first:end]
+def shares_of(
+    hierarchy: Hierarchy,
+    published: NDArray[np.int32],
+    leaves: NDArray[np.int32],
+    counts: NDArray[np.int64] | int = 1,
+) -> tuple[Share, ...]:
+    """Return what occurrences of leaves are published as, most first; `counts` of each, or one."""
     shares = [
         Share(
             None if upper < 0 else hierarchy.labels[upper],
-            int((published == upper).sum()),
-            int(counts[published == upper].sum()),
+            len(distinct(leaves[published == upper])),
+            int((counts * (published == upper)).sum()),
         )
-        for upper in np.unique(published).tolist()
+        for upper in distinct(published).tolist()
     ]
     return tuple(sorted(shares, key=lambda share: (-share.occurrences, share.published_as or "")))
 
@@ -251,6 +244,8 @@ def explain_cut(
     label = hierarchy.labels[node]
     cut = frozenset(release.recoding.cut().tolist())
     upper = node_above(hierarchy, cut, node)
+    below = np.arange(hierarchy.first_leaf[node], hierarchy.end_leaf[node], dtype=np.int32)
+    counts = engine.item_counts()[below]
     levels: list[Level] = []
     last: tuple[Change, list[Breach]] | None = None
     for change in changes(engine, cut, node):
@@ -264,7 +259,7 @@ def explain_cut(
         guarantee,
         None if upper is None else hierarchy.labels[upper],
         "",
-        shares=shares_of(engine, release.recoding, node),
+        shares=shares_of(hierarchy, release.recoding.node_of_leaf()[below], below, counts),
         levels=tuple(levels),
         ncp=ncp(engine, cut),
     )

@@ -25,8 +25,8 @@ from ..release.recoding import Recoding
 from ..release.release import Release
 from ..search.alternatives import Cut, breaches, node_above, nodes_below
 from ..search.concessions import LIMIT
-from .account import Explanation, Group, Level, Pattern, Patterns, Share
-from .cuts import NOTHING, Change, changes, level_of
+from .account import Explanation, Group, Level, Pattern, Patterns
+from .cuts import NOTHING, Change, changes, level_of, shares_of
 
 Row = tuple[int, ...]
 
@@ -40,7 +40,7 @@ def explain_groups(release: Release, rows: Rows, node: int, *, top: int, watch: 
     record = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))[asked]
     holding = distinct(record)
     published = recoding.nodes_of(rows)
-    shares = _shares(hierarchy, published[asked], rows.leaves[asked])
+    shares = shares_of(hierarchy, published[asked], rows.leaves[asked])
     size = np.bincount(recoding.group_of_record, minlength=recoding.n_groups)
     held = np.bincount(recoding.group_of_record[holding], minlength=recoding.n_groups)
     groups = [
@@ -81,20 +81,6 @@ def _coarser(hierarchy: Hierarchy, cut: Cut, node: int) -> bool:
     if node in cut:
         return node >= hierarchy.n_leaves
     return not nodes_below(hierarchy, cut, node)
-
-
-def _shares(
-    hierarchy: Hierarchy, published: NDArray[np.int32], leaves: NDArray[np.int32]
-) -> tuple[Share, ...]:
-    shares = [
-        Share(
-            None if upper < 0 else hierarchy.labels[upper],
-            len(distinct(leaves[published == upper])),
-            int((published == upper).sum()),
-        )
-        for upper in distinct(published).tolist()
-    ]
-    return tuple(sorted(shares, key=lambda share: (-share.occurrences, share.published_as or "")))
 
 
 def _conclusion(release: Release, groups: list[int]) -> str:

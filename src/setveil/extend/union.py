@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct, sort_within
 from ..errors import HierarchyError, Problem, UsageError
-from ..hierarchy.build import forest
-from ..hierarchy.placement import Parents, place
+from ..hierarchy.build import Parents, forest, place
 from ..hierarchy.tree import Hierarchy
 from ..model.costs import COST_NAMES, make_cost
 from ..model.fit import by_column, labels_in

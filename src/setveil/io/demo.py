@@ -1,11 +1,10 @@
-"""Data to try things on, made from a seed: no files, the same on every machine.
+"""Data to try things on, made from a seed: the same on every machine.
 
 Only integers and uniform numbers are drawn from the generator, and only basic arithmetic follows, so
 that another version of numpy gives the same baskets.
 
 - `toy`: the example of Terrovitis et al. (2008), Figures 1 and 2a;
-- `groceries`: named products in a three-level taxonomy, skewed and with bundles like a real shop;
-- `pos_shape`: the size and shape of BMS-POS, whose original cannot be had.
+- `groceries`: the named products of ``demo_shop.json``, skewed and with bundles like a real shop.
 """
 
 from __future__ import annotations
@@ -22,11 +21,7 @@ from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
 from ..model.transactions import Transactions
 
-POS_RECORDS = 515_597
-POS_ITEMS = 1_657
-POS_LONGEST = 164
 GROCERIES_LONGEST = 30
-TAIL_SCALE = 18.0
 
 
 @cache
@@ -69,7 +64,8 @@ def groceries(n: int = 10_000, seed: int = 7) -> tuple[Transactions, Hierarchy]:
     Few products sell often, many seldom, some a handful of times; about a third of the baskets hold a
     bundle such as spaghetti, tomato sauce and parmesan, sometimes with one part left out.
     """
-    _at_least_one("n", n)
+    if n < 1:
+        raise UsageError(f"n={n} is out of range.", "Give n >= 1.")
     paths = product_paths()
     names = [path[0] for path in paths]
     generator = np.random.Generator(np.random.PCG64(seed))
@@ -79,7 +75,7 @@ def groceries(n: int = 10_000, seed: int = 7) -> tuple[Transactions, Hierarchy]:
     filled = np.bincount(record, minlength=n)
     singles = np.maximum(wanted - filled, (filled == 0).astype(np.int64))
     record_of_single = np.repeat(np.arange(n, dtype=np.int64), singles)
-    product_of_single = _drawn(weight_by_product, len(record_of_single), generator)
+    product_of_single = drawn(weight_by_product, len(record_of_single), generator)
     baskets = Transactions.from_codes(
         names,
         np.concatenate([record, record_of_single]),
@@ -87,33 +83,6 @@ def groceries(n: int = 10_000, seed: int = 7) -> tuple[Transactions, Hierarchy]:
         n,
     )
     return baskets, Hierarchy.from_paths(paths)
-
-
-def pos_shape(n: int = POS_RECORDS, items: int = POS_ITEMS, seed: int = 11) -> Transactions:
-    """Return data of BMS-POS's shape: 515,597 records, 1,657 items, mean 6.5, longest 164.
-
-    Items are labelled ``0001`` .. in an order that has nothing to do with how often they occur. Every
-    item occurs, some a handful of times. With fewer than 164 items the longest record holds them all.
-    """
-    _at_least_one("n", n)
-    _at_least_one("items", items)
-    generator = np.random.Generator(np.random.PCG64(seed))
-    longest = min(POS_LONGEST, items)
-    length_by_record = _pos_lengths(n, longest, generator)
-    rank = np.arange(items, dtype=np.float64)
-    weight_by_item = (1.0 - rank / items) / (rank + 12.0)
-    keys = _distinct_draws(length_by_record, weight_by_item, generator)
-    record, item = keys // items, (keys % items).astype(np.int32)
-    item = _every_item(item, items)
-    width = len(str(items))
-    shuffled = np.argsort(generator.random(items), kind="stable").tolist()
-    labels = [f"{number + 1:0{width}d}" for number in shuffled]
-    return Transactions.from_codes(labels, record, item, n)
-
-
-def _at_least_one(name: str, value: int) -> None:
-    if value < 1:
-        raise UsageError(f"{name}={value} is out of range.", f"Give {name} >= 1.")
 
 
 def _grocery_weights(names: list[str], generator: np.random.Generator) -> NDArray[np.float64]:
@@ -145,7 +114,7 @@ def _bundles(
     number_of = {name: number for number, name in enumerate(names)}
     weights = np.array([weight for weight, *_ in shop()["bundles"]], dtype=np.float64)
     has_bundle = np.flatnonzero(generator.random(n) < 0.24)
-    chosen = _drawn(weights, len(has_bundle), generator)
+    chosen = drawn(weights, len(has_bundle), generator)
     parts = [[number_of[name] for name in parts] for _, *parts in shop()["bundles"]]
     size = np.array([len(part) for part in parts], dtype=np.int64)
     start = np.concatenate([[0], np.cumsum(size)])
@@ -158,7 +127,7 @@ def _bundles(
     return record[kept].astype(np.int64), product[kept]
 
 
-def _drawn(
+def drawn(
     weights: NDArray[np.float64], count: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return `count` numbers drawn by weight, from uniform numbers alone."""
@@ -166,72 +135,3 @@ def _drawn(
     places = np.searchsorted(bounds, generator.random(count) * bounds[-1], side="right")
     drawn: NDArray[np.int64] = np.minimum(places, len(weights) - 1).astype(np.int64)
     return drawn
-
-
-def _pos_lengths(n: int, longest: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return record lengths with mean near 6.5 and a heavy tail that ends at `longest`."""
-    uniform = generator.random(n) + 2.0**-54
-    # Two square roots give a power tail and, unlike a logarithm, the same digits everywhere.
-    tail = TAIL_SCALE * (1.0 / np.sqrt(np.sqrt(uniform)) - 1.0)
-    length = 1 + np.floor(tail).astype(np.int64)
-    # What lies beyond the end is folded back over the upper half, so that no heap forms there.
-    beyond = length >= longest
-    length[beyond] = longest - 1 - (length[beyond] - longest) % max(longest // 2, 1)
-    length = np.maximum(length, 1)
-    length[0] = longest
-    return length
-
-
-def _distinct_draws(
-    length_by_record: NDArray[np.int64],
-    weight_by_item: NDArray[np.float64],
-    generator: np.random.Generator,
-) -> NDArray[np.int64]:
-    """Return keys record * items + item, each record with exactly its length of distinct items."""
-    items = len(weight_by_item)
-    open_records = np.arange(len(length_by_record), dtype=np.int64)
-    keys = np.empty(0, dtype=np.int64)
-    missing = length_by_record
-    done: list[NDArray[np.int64]] = []
-    for _ in range(12):
-        record = np.repeat(open_records, missing)
-        fresh = record * items + _drawn(weight_by_item, len(record), generator)
-        keys = _sorted_distinct(np.concatenate([keys, fresh]))
-        record_of_key = keys // items
-        held = np.bincount(record_of_key, minlength=len(length_by_record))[open_records]
-        missing = length_by_record[open_records] - held
-        # Full records leave the round, so that the next one sorts only what is still open.
-        is_open = np.zeros(len(length_by_record), dtype=bool)
-        is_open[open_records[missing > 0]] = True
-        done.append(keys[~is_open[record_of_key]])
-        keys = keys[is_open[record_of_key]]
-        open_records, missing = open_records[missing > 0], missing[missing > 0]
-        if not len(open_records):
-            break
-    for number, lacking in zip(open_records.tolist(), missing.tolist(), strict=True):
-        # Long records would draw frequent items for ever: they take the first ones they lack.
-        start, end = np.searchsorted(keys, [number * items, (number + 1) * items])
-        free = np.setdiff1d(np.arange(items), keys[start:end] - number * items)[:lacking]
-        done.append(number * items + free)
-    return np.sort(np.concatenate([*done, keys]))
-
-
-def _sorted_distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distinct keys in order; sorting beats the hashing of `numpy.unique` here."""
-    keys = np.sort(keys)
-    first = np.ones(len(keys), dtype=bool)
-    first[1:] = keys[1:] != keys[:-1]
-    return keys[first]
-
-
-def _every_item(item: NDArray[np.int32], items: int) -> NDArray[np.int32]:
-    """Put each item that never occurs in place of one occurrence of the most frequent item."""
-    count = np.bincount(item, minlength=items)
-    absent = np.flatnonzero(count == 0)
-    donors = np.flatnonzero(item == int(np.argmax(count)))
-    item = item.copy()
-    step = max(len(donors) // max(len(absent), 1), 1)
-    for place, number in enumerate(absent.tolist()):
-        if place * step + 1 < len(donors):
-            item[donors[place * step]] = number
-    return item

@@ -102,6 +102,7 @@ def read_microdata(
     return _microdata(table, options)
 
 
+@checked("sensitive")
 def microdata_from_frame(
     frame: object, *, quasi: Sequence[str] | str, sensitive: str, **options: Any
 ) -> Microdata:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from ..errors import DataError, Problem
+from ..model.numbers import counted
 from ..model.transactions import Transactions
 from ..model.vocabulary import cleaned
 from .text import MAX_PROBLEMS, shorten
@@ -76,7 +77,7 @@ def check_spelling(
         problems += [_odd(labels[value], line_of_value(value), file) for value in odd]
     elif odd:
         notices.append(
-            f"{_count(len(odd), 'label')} with blanks at an end or invisible characters, kept as they "
+            f"{counted(len(odd), 'label')} with blanks at an end or invisible characters, kept as they "
             f"are: {_some([labels[value] for value in odd])}."
         )
     notices += _notices_of_case(labels)
@@ -86,13 +87,13 @@ def check_spelling(
     formulas = sorted({label for label in bare if is_formula(label)})
     if formulas:
         notices.append(
-            f"{_count(len(formulas), 'label')} that a spreadsheet would run as a formula: "
+            f"{counted(len(formulas), 'label')} that a spreadsheet would run as a formula: "
             f"{_some(formulas)}. Import the release as text, or use --csv-safe."
         )
     floats = sorted({label for label in labels if _FLOAT.match(label)})
     if floats:
         notices.append(
-            f"{_count(len(floats), 'label')} that look like ids turned into decimal numbers: "
+            f"{counted(len(floats), 'label')} that look like ids turned into decimal numbers: "
             f"{_some(floats)}."
         )
     return Spelling(labels, problems, notices)
@@ -114,23 +115,14 @@ def _twins(
     line_a, line_b = line_of_value(first), line_of_value(second)
     lines = "" if line_a is None else f" (lines {line_a} and {line_b})"
     forms = unicodedata.normalize("NFC", a) == unicodedata.normalize("NFC", b)
-    return Problem(
-        "two-spellings",
-        f"{a[:40]!a} and {b[:40]!a} are two spellings of the same text{lines}.",
-        "Use --normalize NFC." if forms else "Make them one label, or two that can be told apart.",
-        file,
-        line_b,
-    )
+    what = f"{a[:40]!a} and {b[:40]!a} are two spellings of the same text{lines}."
+    remedy = "Use --normalize NFC." if forms else "Make them one label, or two that can be told apart."
+    return Problem("two-spellings", what, remedy, file, line_b)
 
 
 def _odd(label: str, line: int | None, file: str | None) -> Problem:
-    return Problem(
-        "odd-label",
-        f"{label[:40]!a} has blanks at an end or invisible characters.",
-        "Clean it, or read without --strict.",
-        file,
-        line,
-    )
+    what = f"{label[:40]!a} has blanks at an end or invisible characters."
+    return Problem("odd-label", what, "Clean it, or read without --strict.", file, line)
 
 
 def _notices_of_case(labels: Sequence[str]) -> list[str]:
@@ -196,10 +188,6 @@ def _two_spellings(
     place = f"{first.source or 'the first data set'}{'' if line is None else f', line {line}'}"
     what = f"{problem.what.removesuffix('.')} (the first in {place})."
     return replace(problem, what=what, line=second.first_line_of(other))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _some(labels: Sequence[str]) -> str:

@@ -13,8 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, Problem, ResourceLimit, UsageError
-from ..model.notices import Remark
+from ..errors import DataError, Problem, Remark, ResourceLimit, UsageError
 from .source import Source
 
 MAX_LINE_BYTES = 64 << 20

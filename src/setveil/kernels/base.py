@@ -32,6 +32,8 @@ def jit(function: Kernel) -> Kernel:
 Ids: TypeAlias = npt.NDArray[np.int32]
 Counts: TypeAlias = npt.NDArray[np.int64]
 Words: TypeAlias = npt.NDArray[np.uint64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+Reals: TypeAlias = npt.NDArray[np.float64]
 Stop: TypeAlias = npt.NDArray[np.uint8]
 """One number: above 0, loops that look at it return at once with whatever they have."""
 Ask: TypeAlias = Callable[[], None]
@@ -133,3 +135,40 @@ def _lowest_bit_compiled(word: Any) -> Any:
         return _trailing_zeros(word)  # type: ignore[call-arg]
 
     return compiled if word == types.uint64 else None
+
+
+@jit
+def row_holds(indptr: Counts, items: Ids, row: int, item: int) -> bool:
+    """Tell whether a row holds an item, by bisection."""
+    low, high = indptr[row], indptr[row + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if items[middle] < item:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < indptr[row + 1] and items[low] == item)
+
+
+@jit
+def grown(values: npt.NDArray[Any], used: int, needed: int) -> npt.NDArray[Any]:
+    """Return `values`, or where they are fewer than `needed` a larger copy of the first `used`."""
+    if needed <= values.size:
+        return values
+    # Plain loops compile in a fraction of the time that slices take.
+    larger = np.empty(max(needed, 2 * values.size), values.dtype)
+    for i in range(used):
+        larger[i] = values[i]
+    return larger
+
+
+@jit
+def grown_lines(lines: npt.NDArray[Any], used: int, needed: int) -> npt.NDArray[Any]:
+    """Do the same for lines of several numbers."""
+    if needed <= lines.shape[0]:
+        return lines
+    larger = np.empty((max(needed, 2 * lines.shape[0]), lines.shape[1]), lines.dtype)
+    for line in range(used):
+        for i in range(lines.shape[1]):
+            larger[line, i] = lines[line, i]
+    return larger

@@ -14,14 +14,12 @@ as pairs of tuple and value, bucket after bucket.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from .base import Counts, Ids, in_threads, jit, plain
+from .base import Counts, Flags, Ids, grown, grown_lines, in_threads, jit, plain
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
 PRODUCT, MINIMUM = 0, 1
 
 
@@ -54,35 +52,74 @@ class Found(NamedTuple):
     tests: Counts
 
 
+class Bar(NamedTuple):
+    """What a rule must reach: supports in units, by how many conditions multiply parts of a unit."""
+
+    least_by_value: Counts
+    """By that number (lines) and value (columns), the least support."""
+    sorted_least: Counts
+    """Each line of it in order."""
+    doubt: int
+    whole: int
+    """The support with the value may be ``doubt / whole`` of the support at most."""
+    most: int
+    """The search ends early once more rules than this are found."""
+
+
+class Way(NamedTuple):
+    """How far conjunctions go, and how the memberships of their conditions are joined."""
+
+    longest: int
+    combine: int
+    """`PRODUCT` or `MINIMUM`."""
+    full: int
+    """The membership of a tuple before the first condition."""
+
+
+class Frames(NamedTuple):
+    """The prefixes that are gone on with, by number of conditions.
+
+    The tuples of a prefix lie from `LOW` to `HIGH` on a stack, what it adds there from `BASE` to `TOP`.
+    Its children, the conditions of the `ATTRIBUTE` at hand to go on with, are those from `CHILDREN` to
+    `END` on a stack of their own, `NEXT` the next one. `STEPS` is how many conditions multiply parts
+    of a unit.
+    """
+
+    chosen: Ids
+    at: Counts
+
+
+LOW, HIGH, BASE, TOP, ATTRIBUTE, STEPS, CHILDREN, NEXT, END = range(9)
+"""Columns of `Frames.at`."""
+
+
+@jit
+def _join(combine: int, one: int, other: int) -> int:
+    """Return the membership in two conditions together."""
+    return one * other if combine == PRODUCT else min(one, other)
+
+
+@jit
+def _first_frames(longest: int, n_tuples: int, first: int) -> Frames:
+    """Return frames of which the one without conditions has all tuples."""
+    frames = Frames(np.full(longest + 1, -1, np.int32), np.zeros((longest + 1, 9), np.int64))
+    frames.at[0, HIGH] = frames.at[0, BASE] = frames.at[0, TOP] = n_tuples
+    frames.at[0, ATTRIBUTE] = first - 1
+    return frames
+
+
 @jit
 def explore(
-    leaf_by_attribute: Ids,
-    value_by_tuple: Ids,
-    weight_by_tuple: Counts,
-    leaf_start: Counts,
-    entry_start: Counts,
-    condition_of_entry: Ids,
-    membership_of_entry: Counts,
-    step_by_attribute: Counts,
-    n_conditions: int,
-    least_by_value: Counts,
-    sorted_least: Counts,
-    doubt: int,
-    whole: int,
-    longest: int,
-    combine: int,
-    full: int,
-    first: int,
-    part: int,
-    parts: int,
-    most: int,
+    coded: Coded, bar: Bar, way: Way, first: int, part: int, parts: int
 ) -> tuple[Ids, Ids, Counts, Counts, Counts]:
-    """Find the rules whose first condition is of the attribute `first`.
+    """Find the rules whose first condition is of the attribute `first`; see `Found`.
 
-    A rule holds if its support reaches ``least_by_value[steps, value]`` and the support with the value
-    is at most ``doubt / whole`` of it. Of the first conditions every one in `parts` is gone on with.
-    The search ends early once more than `most` rules are found.
+    Of the first conditions every one in `parts` is gone on with.
     """
+    leaf_by_attribute, value_by_tuple, weight_by_tuple = coded[:3]
+    leaf_start, entry_start, condition_of_entry, membership_of_entry = coded[3:7]
+    least_by_value, sorted_least, doubt, whole, most = bar
+    longest, combine, full = way
     n_tuples, n_attributes = leaf_by_attribute.shape
     n_values = least_by_value.shape[1]
     room = 256
@@ -92,10 +129,10 @@ def explore(
     found_with = np.empty(room, np.int64)
     n_found = 0
     tests = np.zeros(longest + 1, np.int64)
-    total = np.zeros(n_conditions, np.int64)
-    table = np.zeros(n_conditions * n_values, np.int64)
-    size = np.zeros(n_conditions, np.int64)
-    touched = np.empty(n_conditions, np.int32)
+    total = np.zeros(coded.n_conditions, np.int64)
+    table = np.zeros(coded.n_conditions * n_values, np.int64)
+    size = np.zeros(coded.n_conditions, np.int64)
+    touched = np.empty(coded.n_conditions, np.int32)
     held = np.empty(n_tuples, np.int32)
     member = np.empty(n_tuples, np.int64)
     for tuple_ in range(n_tuples):
@@ -104,57 +141,45 @@ def explore(
     children = np.empty(64, np.int32)
     child_low = np.empty(64, np.int64)
     child_high = np.empty(64, np.int64)
-    chosen = np.full(longest + 1, -1, np.int32)
-    low = np.zeros(longest + 1, np.int64)
-    high = np.zeros(longest + 1, np.int64)
-    base = np.zeros(longest + 1, np.int64)
-    top = np.zeros(longest + 1, np.int64)
-    attribute = np.zeros(longest + 1, np.int64)
-    steps = np.zeros(longest + 1, np.int64)
-    child_base = np.zeros(longest + 1, np.int64)
-    child_next = np.zeros(longest + 1, np.int64)
-    child_end = np.zeros(longest + 1, np.int64)
-    high[0] = base[0] = top[0] = n_tuples
-    attribute[0] = first - 1
+    chosen, at = _first_frames(longest, n_tuples, first)
     depth = 0
     while depth >= 0:
-        if child_next[depth] < child_end[depth]:
-            child = child_next[depth]
-            child_next[depth] += 1
+        if at[depth, NEXT] < at[depth, END]:
+            child = at[depth, NEXT]
+            at[depth, NEXT] += 1
             chosen[depth] = children[child]
-            steps[depth + 1] = steps[depth] + step_by_attribute[attribute[depth]]
-            attribute[depth + 1] = attribute[depth]
+            here = at[depth, ATTRIBUTE]
             depth += 1
-            low[depth], high[depth] = child_low[child], child_high[child]
-            base[depth] = top[depth] = top[depth - 1]
-            child_base[depth] = child_next[depth] = child_end[depth] = child_end[depth - 1]
+            at[depth, STEPS] = at[depth - 1, STEPS] + coded.step_by_attribute[here]
+            at[depth, ATTRIBUTE] = here
+            at[depth, LOW], at[depth, HIGH] = child_low[child], child_high[child]
+            at[depth, BASE] = at[depth, TOP] = at[depth - 1, TOP]
+            at[depth, CHILDREN] = at[depth, NEXT] = at[depth, END] = at[depth - 1, END]
             continue
-        attribute[depth] += 1
-        here = attribute[depth]
+        at[depth, ATTRIBUTE] += 1
+        here = at[depth, ATTRIBUTE]
         if here >= n_attributes or (depth == 0 and here > first):
             depth -= 1
             continue
-        child_next[depth] = child_end[depth] = child_base[depth]
-        top[depth] = base[depth]
+        at[depth, NEXT] = at[depth, END] = at[depth, CHILDREN]
+        at[depth, TOP] = at[depth, BASE]
+        low, high = at[depth, LOW], at[depth, HIGH]
         n_touched = 0
-        for place in range(low[depth], high[depth]):
+        for place in range(low, high):
             tuple_ = held[place]
             value = value_by_tuple[tuple_]
             weight = weight_by_tuple[tuple_]
             leaf = leaf_start[here] + leaf_by_attribute[tuple_, here]
             for entry in range(entry_start[leaf], entry_start[leaf + 1]):
                 condition = condition_of_entry[entry]
-                if combine == 0:
-                    support = weight * member[place] * membership_of_entry[entry]
-                else:
-                    support = weight * min(member[place], membership_of_entry[entry])
+                support = weight * _join(combine, member[place], membership_of_entry[entry])
                 if size[condition] == 0:
                     touched[n_touched] = condition
                     n_touched += 1
                 size[condition] += 1
                 total[condition] += support
                 table[condition * n_values + value] += support
-        used = steps[depth] + step_by_attribute[here]
+        used = at[depth, STEPS] + coded.step_by_attribute[here]
         goes_on = depth + 1 < longest and here + 1 < n_attributes
         tells = depth > 0 or part == 0
         for number in range(n_touched):
@@ -169,13 +194,15 @@ def explore(
                         if count >= least_by_value[used, value] and fits:
                             if n_found == room:
                                 room *= 2
-                                found = _grown(found, room)
-                                found_value = _longer_ids(found_value, room)
-                                found_count = _longer(found_count, room)
-                                found_with = _longer(found_with, room)
+                                found = grown_lines(found, n_found, room)
+                                found_value = grown(found_value, n_found, room)
+                                found_count = grown(found_count, n_found, room)
+                                found_with = grown(found_with, n_found, room)
                             for step in range(depth):
                                 found[n_found, step] = chosen[step]
                             found[n_found, depth] = condition
+                            for step in range(depth + 1, longest):
+                                found[n_found, step] = -1
                             found_value[n_found] = value
                             found_count[n_found] = count
                             found_with[n_found] = table[start + value]
@@ -189,63 +216,39 @@ def explore(
                                     tests,
                                 )
                 if goes_on and (depth > 0 or condition % parts == part):
-                    child = child_end[depth]
+                    child = at[depth, END]
                     if child == children.size:
-                        children = _longer_ids(children, 2 * child)
-                        child_low = _longer(child_low, 2 * child)
-                        child_high = _longer(child_high, 2 * child)
+                        children = grown(children, child, 2 * child)
+                        child_low = grown(child_low, child, 2 * child)
+                        child_high = grown(child_high, child, 2 * child)
                     children[child] = condition
-                    child_low[child] = child_high[child] = top[depth]
-                    top[depth] += size[condition]
-                    child_end[depth] += 1
+                    child_low[child] = child_high[child] = at[depth, TOP]
+                    at[depth, TOP] += size[condition]
+                    at[depth, END] += 1
             for value in range(n_values):
                 table[start + value] = 0
             total[condition] = 0
             size[condition] = 0
-        if child_end[depth] == child_base[depth]:
+        if at[depth, END] == at[depth, CHILDREN]:
             continue
-        if top[depth] > held.size:
-            room_of_tuples = max(2 * held.size, top[depth])
-            held = _longer_ids(held, room_of_tuples)
-            member = _longer(member, room_of_tuples)
-        for child in range(child_base[depth], child_end[depth]):
+        if at[depth, TOP] > held.size:
+            held = grown(held, at[depth, BASE], at[depth, TOP])
+            member = grown(member, at[depth, BASE], at[depth, TOP])
+        for child in range(at[depth, CHILDREN], at[depth, END]):
             size[children[child]] = child + 1
-        for place in range(low[depth], high[depth]):
+        for place in range(low, high):
             tuple_ = held[place]
             leaf = leaf_start[here] + leaf_by_attribute[tuple_, here]
             for entry in range(entry_start[leaf], entry_start[leaf + 1]):
                 child = size[condition_of_entry[entry]] - 1
                 if child >= 0:
                     held[child_high[child]] = tuple_
-                    if combine == 0:
-                        member[child_high[child]] = member[place] * membership_of_entry[entry]
-                    else:
-                        member[child_high[child]] = min(member[place], membership_of_entry[entry])
+                    joined_member = _join(combine, member[place], membership_of_entry[entry])
+                    member[child_high[child]] = joined_member
                     child_high[child] += 1
-        for child in range(child_base[depth], child_end[depth]):
+        for child in range(at[depth, CHILDREN], at[depth, END]):
             size[children[child]] = 0
     return found[:n_found], found_value[:n_found], found_count[:n_found], found_with[:n_found], tests
-
-
-@jit
-def _grown(lines: Ids, room: int) -> Ids:
-    more = np.full((room, lines.shape[1]), -1, np.int32)
-    more[: lines.shape[0]] = lines
-    return more
-
-
-@jit
-def _longer_ids(array: Ids, room: int) -> Ids:
-    more = np.empty(room, np.int32)
-    more[: array.size] = array
-    return more
-
-
-@jit
-def _longer(array: Counts, room: int) -> Counts:
-    more = np.empty(room, np.int64)
-    more[: array.size] = array
-    return more
 
 
 @jit
@@ -306,7 +309,7 @@ def find_rules(
 ) -> Found:
     """Return the rules whose first condition is of the attribute `first`; see `explore`."""
     least = plain(least_by_value, np.int64)
-    arrays = (
+    coded = Coded(
         plain(coded.leaf_by_attribute, np.int32),
         plain(coded.value_by_tuple, np.int32),
         plain(coded.weight_by_tuple, np.int64),
@@ -316,13 +319,12 @@ def find_rules(
         plain(coded.membership_of_entry, np.int64),
         plain(coded.step_by_attribute, np.int64),
         coded.n_conditions,
-        least,
-        np.sort(least, axis=1),
     )
+    bar = Bar(least, np.sort(least, axis=1), doubt, whole, most)
     parts = 1 if threads <= 1 or longest == 1 else 4 * threads
 
     def search(part: int) -> Found:
-        return Found(*explore(*arrays, doubt, whole, longest, combine, full, first, part, parts, most))
+        return Found(*explore(coded, bar, Way(longest, combine, full), first, part, parts))
 
     return joined(in_threads(search, range(parts), threads))
 

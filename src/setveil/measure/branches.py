@@ -129,17 +129,7 @@ class BranchLosses:
     def worst_branches(
         self, most: int = 10, *, depth: int | None = None, name: str = "ncp"
     ) -> tuple[Branch, ...]:
-        """Return the nodes of a level that lost most, those that lost nothing left out.
-
-        Parameters
-        ----------
-        most
-            How many to return.
-        depth
-            How far below the roots; by default as `level` chooses.
-        name
-            The loss to go by.
-        """
+        """Return the nodes of a level that lost most, those that lost nothing left out."""
         return self._worst(self.level(depth), most, name)
 
     def worst_items(self, most: int = 10, *, name: str = "ncp") -> tuple[Branch, ...]:

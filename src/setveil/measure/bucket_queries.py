@@ -185,19 +185,9 @@ def draw_queries(
 ) -> Queries:
     """Return random queries that some tuple of `data` fits.
 
-    Parameters
-    ----------
-    data
-        The original table.
-    columns
-        How many quasi-identifying columns a query is about (dim).
-    selectivity
-        The largest share of a column's values that a query has (sel); how many it has is drawn evenly
-        from 1 to that. Above 0, at most 1.
-    random
-        Where chance comes from. It hides nothing, so a constant seed is right.
-    count
-        How many queries are wanted.
+    A query is about `columns` quasi-identifying columns (dim); `selectivity` (sel), above 0 and at most
+    1, is the largest share of a column's values that it names, and how many it names is drawn evenly
+    from 1 to that. Chance hides nothing here, so a constant seed is right.
     """
     whole_number("columns", columns, least=1)
     whole_number("count", count, least=1)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
+from ..plain import Plain
 from ..progress import Watch
 from ..release.buckets import Bucketing
 from .bucket_queries import (
@@ -39,7 +40,7 @@ Conditions = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class RuleErrors:
+class RuleErrors(Plain):
     """How far rules in buckets are from those in the original table; 1 is 100 percent.
 
     Attributes
@@ -61,16 +62,6 @@ class RuleErrors:
     false_positive: Fraction | None
     false_negative: Fraction | None
     confidence: float | None
-
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        exact = {"false_positive": self.false_positive, "false_negative": self.false_negative}
-        return {
-            "original": self.original,
-            "found": self.found,
-            **{name: None if value is None else float(value) for name, value in exact.items()},
-            "confidence": self.confidence,
-        }
 
 
 @dataclass(frozen=True)
@@ -98,14 +89,8 @@ class Interest:
     def of_rule(self, both: int, given: int, value: int, n: int, denominator: int = 1) -> bool:
         """Tell whether a rule is interesting.
 
-        Parameters
-        ----------
-        both
-            How many tuples fit the rule, times `denominator`.
-        given, value, n
-            How many meet its conditions, how many have its value, and how many there are.
-        denominator
-            What `both` is counted in.
+        `both`, how many tuples fit the rule, is counted in parts of `denominator`. `given` meet its
+        conditions, `value` have its value, and there are `n`.
         """
         enough = both >= self.min_support * n * denominator
         against = given * denominator - both
@@ -155,19 +140,7 @@ def measure_rules(
     max_conditions: int = 2,
     watch: Watch | None = None,
 ) -> RuleErrors:
-    """Compare the interesting rules of a table with those that its buckets tell of.
-
-    Parameters
-    ----------
-    data, bucketing
-        The original table, and which tuples share a bucket.
-    min_support, min_conviction
-        When a rule is interesting; exact numbers or texts.
-    max_conditions
-        The most columns that a rule has conditions on.
-    watch
-        Progress and cancelling.
-    """
+    """Compare the interesting rules of a table with those that its buckets tell of."""
     interest = Interest.of(min_support, min_conviction)
     whole_number("max_conditions", max_conditions, least=1)
     watch = watch or Watch()

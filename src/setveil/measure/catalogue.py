@@ -70,14 +70,6 @@ def chosen(
 ) -> tuple[Measure, ...]:
     """Return the measures of these names, each once.
 
-    Parameters
-    ----------
-    measures
-        Names, "all", or None for the cheap ones.
-    support
-        The share of the records that an itemset must be in to be frequent, for the measures that mine;
-        by default each has its own.
-
     >>> [measure.name for measure in chosen(["lm", "ncp", "lm"])]
     ['lm', 'ncp']
     """

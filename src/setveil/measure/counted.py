@@ -41,7 +41,10 @@ import numpy as np
 from ..distinct import distinct
 from ..kernels.rows import merge_rows
 from ..model.costs import make_cost
+from ..model.fit import labels_in
+from ..model.transactions import Rows, Transactions, bind, canonical_order
 from ..release.apply import BeforeAfter
+from ..release.release import Release
 from .scores import Measure
 
 
@@ -167,3 +170,30 @@ DISCERNIBILITY_SUM = Measure(
     _discernibility_sum,
     "over all records, the number of records that each looks the same as, added up",
 )
+
+
+def rows_of_original(release: Release, original: Transactions) -> Rows | None:
+    """Return the records as leaves in canonical order, or None where they are not the original.
+
+    Records that lead to the published ones by the recoding, and agree with all that the release knows
+    of its original, are taken for it: figures about other data would mislead. A release that holds the
+    original compares the two outright.
+    """
+    hierarchy = release.hierarchy
+    if labels_in(original) != sorted(hierarchy.labels[: hierarchy.n_leaves]):
+        return None
+    if len(original) != release.records + len(release.dropped):
+        return None
+    _, rows = bind(original.take(canonical_order(original)), hierarchy)
+    known = release.rows
+    if known is not None:
+        same = np.array_equal(known.indptr, rows.indptr) and np.array_equal(known.leaves, rows.leaves)
+        return rows if same else None
+    counts = release.occurrences_by_leaf
+    if counts is not None and not np.array_equal(counts, np.bincount(rows.leaves)):
+        return None
+    pair = BeforeAfter(release.recoding, rows)
+    lost = {name: mean_unit_cost(name, pair) for name in release.losses}
+    if len(rows.leaves) != release.occurrences or lost != dict(release.losses):
+        return None
+    return rows if release.is_made_of(rows) else None

@@ -82,17 +82,7 @@ class Survival:
 
 
 def survival(pair: BeforeAfter, share: Fraction = SHARE, *, watch: Watch | None = None) -> Survival:
-    """Return what becomes of the itemsets that are in this share of the records.
-
-    Parameters
-    ----------
-    pair
-        The records before and after.
-    share
-        The share of the records, above 0 and up to 1.
-    watch
-        Progress listener and cancel switch.
-    """
+    """Return what becomes of the itemsets that are in this share of the records."""
     tree = pair.hierarchy
     least = least_count(share, len(pair.rows))
     before, after = pair.merged_before, pair.merged_after

@@ -78,17 +78,7 @@ class MiningLoss:
 def mining_losses(
     pair: BeforeAfter, shares: Sequence[Fraction] = SHARES, *, watch: Watch | None = None
 ) -> tuple[MiningLoss, ...]:
-    """Return what a miner loses at each of these supports; mined once, at the lowest.
-
-    Parameters
-    ----------
-    pair
-        The records before and after.
-    shares
-        Shares of the records, each above 0 and up to 1.
-    watch
-        Progress listener and cancel switch.
-    """
+    """Return what a miner loses at each of these supports; mined once, at the lowest."""
     tree, n_records = pair.hierarchy, len(pair.rows)
     leasts = [least_count(share, n_records) for share in shares]
     frequent_by_level: list[tuple[int, ...]] = []
@@ -171,11 +161,6 @@ _KINDS: tuple[tuple[str, str, tuple[int, int | None], str], ...] = (
 
 def ml2_measures(shares: Sequence[Fraction] = SHARES) -> tuple[Measure, ...]:
     """Return ML2 and both readings of dML2 as measures: at each share, and their means over them.
-
-    Parameters
-    ----------
-    shares
-        Shares of the records that an itemset must be in to be frequent.
 
     >>> [measure.name for measure in ml2_measures([Fraction(1, 50)])]
     ['ml2_2%', 'dml2_2%', 'dml2_lost_2%', 'ml2', 'dml2', 'dml2_lost']

@@ -73,14 +73,8 @@ def frequent_distortion(
 ) -> FrequentDistortion:
     """Return what a recoding did to the maximal frequent itemsets.
 
-    Parameters
-    ----------
-    pair, recoding
-        The data sets, and what they are published as.
-    frequent_support
-        The share of all records that makes an itemset frequent.
-    multilevel
-        Whether a record also holds what is above its values, before and after.
+    An itemset is frequent in a share `frequent_support` of all records; with `multilevel` a record also
+    holds what is above its values, before and after.
 
     Examples
     --------

@@ -278,20 +278,9 @@ def measure_pair(
 ) -> PairScores:
     """Return what a recoding of two data sets cost.
 
-    Parameters
-    ----------
-    pair, recoding
-        The originals, and how they are published.
-    guarantee
-        What was promised: patterns of before are counted by its growth and support.
-    frequent_support
-        The share of all records that makes a set of values frequent.
-    multilevel
-        Sets of categories count too.
-    watch
-        Progress and cancelling.
-    threads
-        How many threads count.
+    Patterns of before are counted by the growth and support of the `guarantee`. A set of values is
+    frequent in a share `frequent_support` of all records; with `multilevel` sets of categories count
+    too.
     """
     watch = watch or Watch()
     watch.tick("counting raised values", None)
@@ -345,15 +334,6 @@ def rarer_sets(before: Read, after: Read, guarantee: HiddenPatterns, **given: An
 
     None where nothing is rarer than the minimum support. The sets are limited, not the time: what is
     told does not depend on the machine.
-
-    Parameters
-    ----------
-    before, after
-        Both data sets, as they were and as they are published.
-    guarantee
-        What was promised.
-    given
-        What `setveil.mining.emerging.emerging_patterns` takes besides.
 
     Examples
     --------

@@ -92,14 +92,7 @@ def workload_of(
 ) -> Workload:
     """Return the workload of these queries; all labels that the data lack are told at once.
 
-    Parameters
-    ----------
-    queries
-        Each a set of labels.
-    hierarchy
-        The hierarchy of the release, restricted to the items that occur.
-    file, line_of_query
-        Where the queries stand, for errors.
+    `file` and `line_of_query` say where the queries stand, for errors.
 
     >>> toy = Hierarchy.from_parents({"ale": "drink", "milk": "drink", "drink": None})
     >>> workload_of([["milk"], ["ale", "drink"]], toy).queries()
@@ -137,18 +130,8 @@ def random_workload(
 ) -> Workload:
     """Return random queries about these records; see the module's text for how they are drawn.
 
-    Parameters
-    ----------
-    pair
-        The records; in canonical order, so that the draw does not depend on the input's order.
-    count
-        How many queries.
-    size
-        The most labels of a query.
-    drawn_from
-        "records" or "items".
-    seed
-        Another one gives other queries.
+    `size` is the most labels of a query, `drawn_from` "records" or "items". The records lie in
+    canonical order, so that the draw does not depend on the input's order.
     """
     _check("the number of random queries", count, MOST_QUERIES, QUERIES)
     _check("the query size", size, LARGEST_QUERY, QUERY_SIZE)
@@ -365,16 +348,8 @@ def query_errors(
 ) -> QueryErrors:
     """Return how wrong the queries of a workload are answered from what is published.
 
-    Parameters
-    ----------
-    pair
-        The records before and after.
-    workload
-        The queries; by default a random workload.
-    sanity
-        The sanity bound as a share of the records, above 0.
-    threads
-        How many threads count; all by default.
+    `sanity` is the sanity bound as a share of the records, above 0; the workload is a random one by
+    default.
     """
     bound = checked_share("the sanity bound", sanity)
     workload = random_workload(pair) if workload is None else workload

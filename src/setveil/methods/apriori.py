@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 from ..engines.base import Engine
 from ..errors import Infeasible, UsageError
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.guarantees import KmAnonymity
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.apriori_cut import AprioriCut, apriori_cut
 from ..search.count_tree import CountTree, build_count_tree
@@ -47,7 +48,7 @@ _ASKED_AT_ONCE = 1000
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity,
     *,
     cost: Cost,
     watch: Watch,
@@ -71,8 +72,7 @@ def anonymize(
     listener
         Called with each leaf of the count-trees as the reference path meets it.
     """
-    if not isinstance(guarantee, KmAnonymity):
-        raise UsageError(f"method aa gives k^m-anonymity, not {guarantee}.", "Choose another method.")
+    method("aa").check_guarantee(guarantee)
     if path not in PATHS:
         raise UsageError(f"unknown path {path[:40]!r}.", f"Known: {', '.join(PATHS)}.")
     check_roots(engine, guarantee, watch)

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..engines.base import Engine
-from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.guarantees import KmAnonymity
 from ..progress import Watch
+from ..registry import method
 from . import optimal, trim
 from .outcome import Outcome
 
@@ -47,15 +47,14 @@ def choose(hierarchy: Hierarchy, *, suppression: bool) -> Choice:
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity,
     *,
     cost: Cost,
     watch: Watch,
     suppression: bool = True,
 ) -> Outcome:
     """Return what the chosen method returns; ``figures["chosen"]`` and ``["why"]`` say which."""
-    if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
-        raise UsageError("auto chooses among the methods for k^m-anonymity.", "Name a method.")
+    method("auto").check_guarantee(guarantee)
     patient = watch
     if watch.time_limit is None:
         patient = Watch(watch.listener, PATIENT_SECONDS, stop=watch.stop)

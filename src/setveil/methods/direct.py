@@ -19,10 +19,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..engines.base import Engine
-from ..errors import ResourceLimit, UsageError
+from ..errors import ResourceLimit
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.guarantees import KmAnonymity
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.count_tree import build_count_tree, most_paths
 from ..search.cuts import Nodes, WorkingCut, falling_support_rank
@@ -33,7 +34,7 @@ from .outcome import Objective, Outcome
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity,
     *,
     cost: Cost,
     watch: Watch,
@@ -57,10 +58,7 @@ def anonymize(
     listener
         Called with each leaf of the count-tree as the walk meets it.
     """
-    if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
-        raise UsageError(
-            f"method da gives k^m-anonymity, not {guarantee}.", "Use method aa or optimal."
-        )
+    method("da").check_guarantee(guarantee)
     hierarchy, rows = engine.hierarchy, engine.rows()
     check_roots(engine, guarantee, watch)
     longest = int(np.diff(rows.indptr).max(initial=0))

@@ -20,10 +20,11 @@ from collections import deque
 import numpy as np
 
 from ..engines.base import Engine
-from ..errors import InternalError, ResourceLimit, UsageError
+from ..errors import InternalError, ResourceLimit
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.guarantees import KmAnonymity
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.cuts import count_cuts, next_cuts
 from ..search.feasible import check_roots
@@ -34,7 +35,7 @@ Cut = frozenset[int]
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity,
     *,
     cost: Cost,
     watch: Watch,
@@ -55,10 +56,7 @@ def anonymize(
     max_cuts
         Refuse with `ResourceLimit` where the hierarchy has more cuts than this.
     """
-    if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
-        raise UsageError(
-            f"method oa gives k^m-anonymity, not {guarantee}.", "Use method aa or optimal."
-        )
+    method("oa").check_guarantee(guarantee)
     hierarchy = engine.hierarchy
     check_roots(engine, guarantee, watch)
     n_cuts = count_cuts(hierarchy)

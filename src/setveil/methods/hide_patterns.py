@@ -31,7 +31,7 @@ from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair
 from ..progress import Watch
 from ..search.pair_state import Saved
-from .pair_outcome import PairOutcome
+from .outcome import PairOutcome
 from .pattern_groups import give_back, hide_in_groups
 from .pattern_steps import ByCare, ByChance, ByGain, Guarded, Ranking, hide_one_by_one
 from .pattern_work import Loss, PatternWork

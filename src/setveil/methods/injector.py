@@ -39,11 +39,11 @@ from ..progress import Watch
 from ..release.buckets import Bucketing, in_canonical_order
 from ..release.possible import TupleClasses, classify, possible_counts, possible_together
 from ..search.chance import secret_unless, shuffle
-from .bucket_outcome import BucketOutcome
 from .gap_guard import guard_gaps
 from .injector_classes import Grouped, most_buckets
 from .injector_compact import group_compactly
 from .injector_printed import group_as_printed
+from .outcome import BucketOutcome
 from .without_value import join_matching, place_everybody
 
 Counts = NDArray[np.int64]

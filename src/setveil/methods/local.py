@@ -41,15 +41,13 @@ from ..engines.local import LocalEngine
 from ..errors import Infeasible, UsageError
 from ..model.costs import Cost
 from ..model.guarantees import (
-    Coherence,
-    Guarantee,
-    KAnonymity,
     KmAnonymity,
     LmDiversity,
     whole_number,
 )
 from ..model.transactions import Rows
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.budget import bytes_by_record, check_memory, parts_for
 from ..search.feasible import check_enough_records
@@ -84,7 +82,7 @@ class _Part:
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity | LmDiversity,
     *,
     cost: Cost,
     watch: Watch,
@@ -119,12 +117,9 @@ def anonymize(
     threads
         How many threads work, on chunks and within them; by default as many as there are cores.
     """
-    if isinstance(guarantee, KAnonymity):
-        raise UsageError("lra works on itemsets, not whole records.", "Use method partition.")
-    if isinstance(guarantee, Coherence):
-        raise UsageError("lra does not give coherence.", "Use method mm.")
+    method("lra").check_guarantee(guarantee)
     if inner is None:
-        inner = "aa" if isinstance(guarantee, KmAnonymity) else "optimal"
+        inner = "optimal" if guarantee.secret_labels else "aa"
     if inner not in MODULE_OF_INNER:
         raise UsageError(
             f"unknown inner method {str(inner)[:40]!r}.", f"Known: {', '.join(MODULE_OF_INNER)}."
@@ -133,8 +128,7 @@ def anonymize(
     whole_number("f", f, least=0)
     if memory is not None:
         check_memory(memory)
-    if isinstance(guarantee, KmAnonymity):
-        check_enough_records(engine, guarantee.k)
+    check_enough_records(engine, guarantee.crowd)
     watch.tick("lra: sorting records", 0.0)
     rows = engine.rows()
     workers = threads or len(os.sched_getaffinity(0))
@@ -163,9 +157,8 @@ def _chunks(
     workers: int,
 ) -> list[_Part]:
     """Return the chunks of the order (Algorithm 6), none beyond its share of the memory budget."""
-    least = guarantee.k if isinstance(guarantee, KmAnonymity) else 1
     weights = combinations_by_record(rows, guarantee.m)
-    chunks = _cut(rows, order, weights, parts, f, least, 0)
+    chunks = _cut(rows, order, weights, parts, f, guarantee.crowd, 0)
     if memory is None:
         return chunks
     bytes_each = bytes_by_record(engine.hierarchy, rows, guarantee.m, inner)
@@ -173,7 +166,7 @@ def _chunks(
     for chunk in chunks:
         members = order[chunk.low : chunk.high]
         needed = parts_for(float(bytes_each[members].sum()), memory, workers)
-        fitting += _cut(rows, members, bytes_each, needed, f, least, chunk.low)
+        fitting += _cut(rows, members, bytes_each, needed, f, guarantee.crowd, chunk.low)
     return fitting
 
 

@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Ask, Engine, NodeSets
-from ..errors import ResourceLimit, UsageError
+from ..errors import ResourceLimit
 from ..model.costs import Cost
-from ..model.guarantees import Coherence, Guarantee, KmAnonymity
+from ..model.guarantees import Coherence, KmAnonymity
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.feasible import check_enough_records
 from .outcome import Objective, Outcome
@@ -37,7 +38,7 @@ MOST_MOLES = 50_000_000
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: Coherence | KmAnonymity,
     *,
     cost: Cost,
     watch: Watch,
@@ -58,16 +59,13 @@ def anonymize(
     max_moles
         `ResourceLimit` where there are more minimal moles than this.
     """
-    if not isinstance(guarantee, Coherence | KmAnonymity) or getattr(guarantee, "negative", False):
-        raise UsageError(
-            f"method mm gives coherence or k^m-anonymity, not {guarantee}.", "Choose another method."
-        )
+    method("mm").check_guarantee(guarantee)
     check_enough_records(engine, guarantee.k)
     hierarchy = engine.hierarchy
     paid_by_leaf = cost.scale * cost.weighted_counts(engine.item_counts())
     is_kept = np.ones(hierarchy.n_leaves, dtype=np.bool_)
     look = watch.asking("mm: single items")
-    single = _moles(engine, is_kept, _of_size_one(guarantee), max_moles, look)
+    single = _moles(engine, is_kept, guarantee.with_limit(1), max_moles, look)
     is_kept[single[:, 0]] = False
     look = watch.asking("mm: minimal moles")
     moles = _moles(engine, is_kept, guarantee, max_moles, look)
@@ -79,12 +77,6 @@ def anonymize(
         Objective(cost.name, int(paid_by_leaf[~is_kept].sum())),
         {"moles": len(single) + len(moles), "suppressed": int((~is_kept).sum())},
     )
-
-
-def _of_size_one(guarantee: Coherence | KmAnonymity) -> Coherence | KmAnonymity:
-    if isinstance(guarantee, Coherence):
-        return Coherence(guarantee.h, guarantee.k, 1, guarantee.private)
-    return KmAnonymity(guarantee.k, 1)
 
 
 def _moles(

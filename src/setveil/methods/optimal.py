@@ -28,11 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
-from ..errors import Infeasible, ResourceLimit, TimeLimit, UsageError
+from ..errors import Infeasible, ResourceLimit, TimeLimit
 from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
-from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.guarantees import KmAnonymity, LmDiversity
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.clauses import Clause, as_clauses, clause_of_exact, lowest_parents
 from ..search.cut_model import CutModel
@@ -74,12 +75,12 @@ class ClausePool:
         self._found.append((distinct, support[first], (sets[first] >= 0).sum(axis=1)))
         return distinct
 
-    def clauses(self, guarantee: KmAnonymity) -> NodeSets:
-        """Return the clauses, as lines of `plus`, whose sets are rare under `guarantee` too."""
-        lines: list[NodeSets] = [np.empty((0, guarantee.m), dtype=np.int32)]
+    def clauses(self, k: int, m: int) -> NodeSets:
+        """Return the clauses, as lines of `plus`, whose sets of at most `m` are in fewer than `k`."""
+        lines: list[NodeSets] = [np.empty((0, m), dtype=np.int32)]
         for plus, support, size in self._found:
-            part = plus[(support < guarantee.k) & (size <= guarantee.m)][:, : guarantee.m]
-            wide = np.full((len(part), guarantee.m), -1, dtype=np.int32)
+            part = plus[(support < k) & (size <= m)][:, :m]
+            wide = np.full((len(part), m), -1, dtype=np.int32)
             wide[:, : part.shape[1]] = part
             lines.append(wide)
         return np.concatenate(lines)
@@ -87,7 +88,7 @@ class ClausePool:
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity | LmDiversity,
     *,
     cost: Cost,
     watch: Watch,
@@ -100,12 +101,8 @@ def anonymize(
     yet. `Infeasible` only where no cut meets the guarantee. A `pool` shares what is found between
     calls on the same data; without `seed` no heuristic is asked for a first cut.
     """
-    if isinstance(guarantee, KAnonymity):
-        raise UsageError("optimal works on itemsets, not whole records.", "Use method partition.")
-    if isinstance(guarantee, Coherence):
-        raise UsageError("optimal does not give coherence.", "Use method mm.")
-    if isinstance(guarantee, KmAnonymity):
-        check_enough_records(engine, guarantee.k)
+    method("optimal").check_guarantee(guarantee)
+    check_enough_records(engine, guarantee.crowd)
     search = Search(engine, guarantee, cost, watch, pool or ClausePool())
     return search.run(seed=seed)
 
@@ -114,7 +111,12 @@ class Search:
     """One search for the optimum: the model, the incumbent and the bound."""
 
     def __init__(
-        self, engine: Engine, guarantee: Guarantee, cost: Cost, watch: Watch, pool: ClausePool
+        self,
+        engine: Engine,
+        guarantee: KmAnonymity | LmDiversity,
+        cost: Cost,
+        watch: Watch,
+        pool: ClausePool,
     ) -> None:
         self.engine = engine
         self.guarantee = guarantee
@@ -122,11 +124,10 @@ class Search:
         self.watch = watch
         self.pool = pool
         self.model = CutModel(engine.hierarchy, cost, engine.item_counts())
-        self.monotone = isinstance(guarantee, KmAnonymity) and not guarantee.negative
-        signed = isinstance(guarantee, KmAnonymity) and guarantee.negative
-        self.per_round = (
-            SIGNED_PER_ROUND if signed else max(FEWEST_PER_ROUND, PER_COLUMN * self.model.n_columns)
-        )
+        self.monotone = guarantee.monotone
+        self.per_round = max(FEWEST_PER_ROUND, PER_COLUMN * self.model.n_columns)
+        if guarantee.signed:
+            self.per_round = SIGNED_PER_ROUND
         self.joining = max(FEWEST_JOINING, JOINING_PER_COLUMN * self.model.n_columns)
         self.proof = Proof()
         self.best: NDArray[np.bool_] | None = None
@@ -137,8 +138,7 @@ class Search:
 
     def run(self, *, seed: bool) -> Outcome:
         """Search until proven or out of time; `seed` asks a heuristic for a first incumbent."""
-        if isinstance(self.guarantee, KmAnonymity):
-            self.kept = self.pool.clauses(self.guarantee)
+        self.kept = self.pool.clauses(self.guarantee.crowd, self.guarantee.m)
         if self.monotone and seed:
             self.seed()
         try:
@@ -185,11 +185,10 @@ class Search:
 
     def seed(self) -> None:
         """Take the cut of a fast heuristic as the first incumbent."""
-        from . import apriori
-
         self.watch.tick("optimal: first valid cut")
+        heuristic = method("aa").load()
         try:
-            outcome = apriori.anonymize(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
+            outcome = heuristic(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
         except TimeLimit:
             return
         self.offer(self.model.chosen(outcome.recoding.cut()))
@@ -277,17 +276,15 @@ class Search:
     def clauses_against(self, found: Violations) -> list[Clause]:
         """Return clauses that a cut with these violations breaks."""
         hierarchy = self.engine.hierarchy
-        if isinstance(self.guarantee, LmDiversity):
+        if self.guarantee.secret_labels:
             return [clause_of_exact(hierarchy, nodes.tolist()) for nodes in found.sets]
-        assert isinstance(self.guarantee, KmAnonymity)
         if found.absent is not None:
-            return clauses_of_signed(self.engine, found, self.guarantee.k)
+            return clauses_of_signed(self.engine, found, self.guarantee.crowd)
         return as_clauses(self.lifted(found))
 
     def lifted(self, found: Violations) -> NodeSets:
         """Return the clauses of the rare sets, lifted, and keep them for other questions."""
-        assert isinstance(self.guarantee, KmAnonymity)
-        sets, support = lift(self.engine, found.sets, self.guarantee.k)
+        sets, support = lift(self.engine, found.sets, self.guarantee.crowd)
         return self.pool.remember(self.engine.hierarchy, sets, support)
 
     def report(self, stage: str) -> None:

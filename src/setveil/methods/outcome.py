@@ -1,11 +1,15 @@
-"""What a method returns: a recoding, how good it is known to be, and figures of the run."""
+"""What a method returns: a recoding or buckets, how good it is known to be, and figures of the run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ..release.recoding import Recoding
+from ..release.recoding import PairRecoding, Recoding
+
+if TYPE_CHECKING:
+    from ..release.buckets import Bucketing
 
 
 @dataclass(frozen=True)
@@ -40,3 +44,23 @@ class Outcome:
     complete: bool = True
     """False where a time limit cut the run: the result is valid and not reproducible."""
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class BucketOutcome:
+    """The buckets of a table; the rest as for `Outcome`."""
+
+    bucketing: Bucketing
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    seeded: bool = False
+    """Whether the randomness came from outside and may be known to somebody: not for release."""
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PairOutcome:
+    """The recoding of two data sets, which keeps the promise even where the method could not finish."""
+
+    recoding: PairRecoding
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    complete: bool = True

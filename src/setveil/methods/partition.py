@@ -26,14 +26,15 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct
 from ..engines.base import Engine
-from ..errors import Infeasible, InternalError, UsageError
+from ..errors import Infeasible, InternalError
 from ..hierarchy.tree import Hierarchy
-from ..kernels.partition import next_nodes, split_parts
+from ..kernels.partition import Cells, Tree, Worth, next_nodes, split_parts
 from ..kernels.rows import merge_rows, recode_rows
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KAnonymity
+from ..model.guarantees import KAnonymity
 from ..model.transactions import Rows
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from .outcome import Objective, Outcome
 
@@ -44,7 +45,7 @@ STRIDE = 20_000_000
 """Occurrences visited between two looks at the clock: about a tenth of a second."""
 
 
-def anonymize(engine: Engine, guarantee: Guarantee, *, cost: Cost, watch: Watch) -> Outcome:
+def anonymize(engine: Engine, guarantee: KAnonymity, *, cost: Cost, watch: Watch) -> Outcome:
     """Return a local recoding in which every published record occurs at least k times.
 
     Parameters
@@ -58,11 +59,7 @@ def anonymize(engine: Engine, guarantee: Guarantee, *, cost: Cost, watch: Watch)
     watch
         Progress, deadline and cancelling.
     """
-    if not isinstance(guarantee, KAnonymity):
-        raise UsageError(
-            f"partition gives k-anonymity of whole records (asked for: {guarantee}).",
-            "Choose the model k, or another method.",
-        )
+    method("partition").check_guarantee(guarantee)
     watch.tick("partition: sorting records", 0.0)
     hierarchy, rows = engine.hierarchy, engine.rows()
     if len(rows) == 0:
@@ -133,11 +130,12 @@ def _split(
     child_start = np.zeros(len(hierarchy) + 1, dtype=np.int64)
     np.cumsum([len(below) for below in children], out=child_start[1:])
     child = np.array([node for below in children for node in below], dtype=np.int32)
-    first_leaf = hierarchy.first_leaf
-    deeper = next_nodes(now, rows.leaves, child_start, child, first_leaf)
+    tree = Tree(child_start, child, hierarchy.first_leaf)
+    deeper = next_nodes(now, rows.leaves, tree)
     only_child = (np.diff(child_start)[now] == 1) & (deeper >= 0)
     now[only_child] = deeper[only_child]
-    deeper = next_nodes(now, rows.leaves, child_start, child, first_leaf)
+    cells = Cells(rows.indptr, rows.leaves, now, next_nodes(now, rows.leaves, tree))
+    worth = Worth(cost.importance_by_leaf, cost.unit_by_node, hierarchy.label_rank)
     most_parts = len(rows) // k + len(bounds) + 1
     stack = np.empty((most_parts, 2), dtype=np.int64)
     done = np.empty((most_parts, 2), dtype=np.int64)
@@ -148,25 +146,7 @@ def _split(
         watch.check_deadline()
         finished = int((done[:n_done, 1] - done[:n_done, 0]).sum())
         watch.tick("partition: splitting parts", finished / len(rows))
-        height, n_done = split_parts(
-            rows.indptr,
-            rows.leaves,
-            now,
-            deeper,
-            order,
-            stack,
-            height,
-            done,
-            n_done,
-            k,
-            cost.importance_by_leaf,
-            cost.unit_by_node,
-            hierarchy.label_rank,
-            child_start,
-            child,
-            first_leaf,
-            STRIDE,
-        )
+        height, n_done = split_parts(cells, order, stack, height, done, n_done, k, worth, tree, STRIDE)
     parts = done[:n_done]
     return order, parts[np.argsort(parts[:, 0])]
 

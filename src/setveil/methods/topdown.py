@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine
-from ..errors import ResourceLimit, TimeLimit, UsageError
+from ..errors import ResourceLimit, TimeLimit
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.guarantees import KmAnonymity
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.feasible import check_enough_records
 from ..search.threats import threats_of_all_cuts
@@ -45,7 +46,7 @@ FROM_ROUNDS = "hghs was not through in time: this is the result of its search in
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity,
     *,
     cost: Cost,
     watch: Watch,
@@ -88,7 +89,7 @@ def anonymize(
 
 def anonymize_rounds(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity,
     *,
     cost: Cost,
     watch: Watch,
@@ -175,11 +176,8 @@ def _cost(outcome: Outcome) -> int:
     return outcome.objective.cost
 
 
-def _checked(engine: Engine, guarantee: Guarantee, key: str) -> KmAnonymity:
-    if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
-        raise UsageError(
-            f"method {key} gives k^m-anonymity, not {guarantee}.", "Choose another method."
-        )
+def _checked(engine: Engine, guarantee: KmAnonymity, key: str) -> KmAnonymity:
+    method(key).check_guarantee(guarantee)
     check_enough_records(engine, guarantee.k)
     # No record holds more labels than there are items.
     return KmAnonymity(guarantee.k, max(1, min(guarantee.m, engine.hierarchy.n_leaves)))

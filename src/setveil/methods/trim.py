@@ -29,10 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
-from ..errors import Infeasible, ResourceLimit, UsageError
+from ..errors import Infeasible, ResourceLimit
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KmAnonymity
+from ..model.guarantees import KmAnonymity
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.clauses import as_clauses, clauses_of_witnesses
 from ..search.cut_model import CutModel, Values
@@ -66,14 +67,13 @@ Ids = NDArray[np.int32]
 Chosen = NDArray[np.bool_]
 
 
-def anonymize(engine: Engine, guarantee: Guarantee, *, cost: Cost, watch: Watch) -> Outcome:
+def anonymize(engine: Engine, guarantee: KmAnonymity, *, cost: Cost, watch: Watch) -> Outcome:
     """Return the antichain of least cost that meets `guarantee`, or the best one found and a bound.
 
     Suppressing everything is always valid, so `Infeasible` only where there are fewer than k records. A
     time limit that passes before anything better is found raises `TimeLimit`.
     """
-    if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
-        raise UsageError("trim reaches k^m-anonymity without negative knowledge.")
+    method("trim").check_guarantee(guarantee)
     check_enough_records(engine, guarantee.k)
     return Search(engine, guarantee, cost, watch).run()
 
@@ -129,10 +129,10 @@ class Search:
             (topdown.anonymize_rounds, self.watch),
             (partial(optimal.anonymize, seed=False), self.watch.within(short)),
         )
-        for method, watch in starts:
+        for ask, watch in starts:
             self.watch.tick("trim: first valid release")
             try:
-                outcome = method(self.engine, self.guarantee, cost=self.cost, watch=watch)
+                outcome = ask(self.engine, self.guarantee, cost=self.cost, watch=watch)
             except (Infeasible, ResourceLimit):
                 continue
             self.offer(outcome.recoding.cut())

@@ -29,11 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.base import Engine
-from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
 from ..model.costs import Cost
-from ..model.guarantees import Guarantee, KmAnonymity, whole_number
+from ..model.guarantees import KmAnonymity
+from ..model.numbers import whole_number
 from ..progress import Watch
+from ..registry import method
 from ..release.recoding import Recoding
 from ..search.apriori_cut import AprioriCut, apriori_cut
 from ..search.budget import BYTES_PER_OCCURRENCE, check_memory, parts_for
@@ -46,7 +47,7 @@ Counts = NDArray[np.int64]
 
 def anonymize(
     engine: Engine,
-    guarantee: Guarantee,
+    guarantee: KmAnonymity,
     *,
     cost: Cost,
     watch: Watch,
@@ -77,11 +78,7 @@ def anonymize(
     threads
         How many parts are worked on at a time; by default as many as there are cores.
     """
-    if not isinstance(guarantee, KmAnonymity) or guarantee.negative:
-        raise UsageError(
-            f"vpa gives k^m-anonymity without negative knowledge, not {guarantee}.",
-            "Use aa or optimal.",
-        )
+    method("vpa").check_guarantee(guarantee)
     whole_number("parts", parts, least=1)
     whole_number("level", level, least=0)
     check_roots(engine, guarantee, watch)

@@ -210,12 +210,7 @@ def _order(published: Transactions, columns: Sequence[str]) -> Places:
 def cell_by_row(published: Transactions, columns: Sequence[str]) -> Ids:
     """Return the item in each cell, -1 where it is empty.
 
-    Parameters
-    ----------
-    published
-        Rows of labels ``column=value``, at most one of a column in a row.
-    columns
-        The names of the columns.
+    Rows are labels ``column=value``, at most one of a column in a row.
     """
     place = {name: number for number, name in enumerate(columns)}
     labels = published.vocabulary.labels

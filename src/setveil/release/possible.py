@@ -132,13 +132,6 @@ def possible_counts(classes: TupleClasses, bucketing: Bucketing) -> Ids:
     """Return how many values are possible for each tuple; 0 where its bucket has no assignment.
 
     What stands for no value counts as none.
-
-    Parameters
-    ----------
-    classes
-        The tuples and what the rules rule out.
-    bucketing
-        Which of them share a bucket.
     """
     if not len(bucketing):
         return np.empty(0, dtype=np.int32)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from ..model.guarantees import whole_number
 from ..model.transactions import Transactions
+from ..plain import Plain
 from ..progress import Watch
 from .attackers import AttackerModels, attacker_models
 from .crowd import Crowd
 from .curve import BUDGET, RiskCurve, curve_of, draws_of, heads_in_words
-from .estimate import Estimate, as_html, as_text, percent
+from .estimate import Estimate, Table, percent
 from .whole import NegativeCurve, WholeRecords, negative_curve, whole_records
 
 
@@ -119,17 +120,13 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class RiskComparison:
+class RiskComparison(Plain, Table):
     """The risk of the original records and of what is published of them; ``print`` it as a table.
 
     It is private: it tells about the original records."""
 
     before: Assessment
     after: Assessment
-
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``; those before are personal data."""
-        return {"before": self.before.as_dict(), "after": self.after.as_dict()}
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [
@@ -156,15 +153,10 @@ class RiskComparison:
             return ()
         return ("~: estimated from drawn records.",)
 
-    def __str__(self) -> str:
+    def _head(self) -> str:
         head = f"Share of records that fewer than {self.after.k} match, or only they themselves"
         counts = f"before ({self.before.records:,} records) -> after ({self.after.records:,})"
-        return (
-            f"{head}, {counts}\n{heads_in_words(self.after.k)}\n{as_text(self._rows(), self.notes())}"
-        )
-
-    def _repr_html_(self) -> str:
-        return as_html(self._rows(), self.notes())
+        return f"{head}, {counts}\n{heads_in_words(self.after.k)}\n"
 
 
 def _cell(before: Estimate, after: Estimate) -> str:

@@ -30,16 +30,17 @@ from ..distinct import count_distinct, number_distinct
 from ..kernels.rows import merge_rows, recode_rows
 from ..model.transactions import Transactions
 from ..model.vocabulary import Vocabulary
+from ..plain import Plain
 from .crowd import Crowd
 from .curve import RiskCurve, RiskPoint
-from .estimate import Estimate, as_html, as_text, percent
+from .estimate import Estimate, Table, percent
 from .levels import KnownItems, draw_items
 
 ATTACKERS = ("prosecutor", "journalist", "marketer")
 
 
 @dataclass(frozen=True)
-class AttackerRisk:
+class AttackerRisk(Plain):
     """The risk from one attacker who knows `known` items, or all where that is None.
 
     `mean` is the mean risk over records, for the marketer the expected share that is re-identified.
@@ -55,19 +56,6 @@ class AttackerRisk:
     above: Estimate | None = None
     mean_above: Estimate | None = None
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        shares = {
-            name: None if share is None else share.as_dict()
-            for name, share in (
-                ("mean", self.mean),
-                ("highest", self.highest),
-                ("above", self.above),
-                ("mean_above", self.mean_above),
-            )
-        }
-        return {"attacker": self.attacker, "known": self.known, **shares}
-
     def cells(self) -> tuple[str, str, str, str]:
         """Return mean, highest, share above the line and their mean, as texts."""
         highest = "-"
@@ -78,25 +66,17 @@ class AttackerRisk:
 
 
 @dataclass(frozen=True)
-class AttackerModels:
+class AttackerModels(Table):
     """The risk from all three attackers, for each kind of knowledge; ``print`` it as a table."""
 
     k: int
     records: int
     risks: tuple[AttackerRisk, ...]
     population: int | None = None
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def of(self, attacker: str, known: int | None = None) -> AttackerRisk:
-        """Return the risk from one attacker; KeyError where it was not asked for.
-
-        Parameters
-        ----------
-        attacker
-            prosecutor, journalist or marketer.
-        known
-            How many items are known; None for whole records.
-        """
+        """Return the risk from one attacker; KeyError where it was not asked for."""
         for risk in self.risks:
             if (risk.attacker, risk.known) == (attacker, known):
                 return risk
@@ -107,7 +87,7 @@ class AttackerModels:
         return {
             "population": self.population,
             "risks": [risk.as_dict() for risk in self.risks],
-            "notes": list(self.told()),
+            "notes": list(self.notes()),
         }
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -122,7 +102,7 @@ class AttackerModels:
             return list(rows)
         return [(known, *cells) for known, _, *cells in rows]  # a column that says nothing
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """Return what to know about the numbers, in words."""
         if self.population is None:
             who = (
@@ -136,13 +116,7 @@ class AttackerModels:
                 "journalist: does not; knows only that the person is in the population.",
                 "marketer: tries everybody, and is right for the share of the journalist's mean risk.",
             )
-        return (*who, *self.notes)
-
-    def __str__(self) -> str:
-        return as_text(self._rows(), self.told())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._rows(), self.told())
+        return (*who, *self.remarks)
 
 
 Ids = NDArray[np.int32]
@@ -199,19 +173,9 @@ def attacker_models(
 ) -> AttackerModels:
     """Return the risk from prosecutor, journalist and marketer.
 
-    Parameters
-    ----------
-    transactions, crowd
-        The records, and the crowd made of them.
-    k
-        A record is above the line where its risk is above 1/k.
-    curve
-        The risk curve of the records: the attackers know as many items as its points. Whole records
-        are always looked at.
-    population
-        Records of the population from which the data were taken, with the same labels.
-    n_draws
-        How many cases to draw where there are too many to count.
+    The attackers know as many items as the `curve` has points, and always whole records too. The data
+    were taken from the `population`, if one is given, which has the same labels. Where there are too
+    many cases to count, `n_draws` are drawn.
     """
     larger = None if population is None else Crowd.of(population, threads=crowd.threads)
     risks: list[AttackerRisk] = []

@@ -43,15 +43,8 @@ def possible_despite_gaps(
 ) -> Ids:
     """Return how many values are possible for each tuple by the rules and by whichever gap tells most.
 
-    Parameters
-    ----------
-    data, bucketing
-        The tuples and who shares a bucket; the values of a bucket's tuples may be dealt out among
-        them in any way.
-    rules
-        What is published.
-    complete
-        From where on rules are published completely.
+    The values of a bucket's tuples may be dealt out among them in any way. `rules` are published, and
+    from `complete` on all that hold.
     """
     classes = classify(data, rules)
     tuples, values = possible_values(classes, bucketing)
@@ -169,16 +162,8 @@ def attack_by_rules(
 ) -> BackgroundAttack:
     """Return what whoever knows `rules` learns from buckets, however these were made.
 
-    Parameters
-    ----------
-    data, bucketing
-        The tuples, and which of them share a bucket.
-    rules
-        What the attacker knows.
-    l
-        How many values should be possible for everybody.
-    complete
-        From where on the attacker knows all rules that hold, and so which ones do not.
+    From `complete` on the attacker knows all rules that hold, and so which ones do not. `l` values
+    should be possible for everybody.
 
     >>> data = Microdata.from_columns(
     ...     {"sex": ["F", "F", "M"], "ill": ["ovarian", "ovarian", "prostate"]}, "ill"

@@ -93,7 +93,7 @@ class Crowd:
     @property
     def data(self) -> Data:
         """The rows as the kernels take them."""
-        return self.indptr, self.items, self.weight_by_row, self.support_by_item
+        return Data(self.indptr, self.items, self.weight_by_row, self.support_by_item)
 
     @cached_property
     def lists(self) -> Lists:
@@ -101,17 +101,12 @@ class Crowd:
         list_indptr, rows = node_lists(
             self.indptr, self.items, np.full(len(self.labels), -1, dtype=np.int32)
         )
-        return list_indptr, rows, *node_bitmaps(list_indptr, rows, self.n_rows)
+        return Lists(list_indptr, rows, *node_bitmaps(list_indptr, rows, self.n_rows))
 
     def supports(self, sets: Ids, enough: int = 0) -> Counts:
         """Return how many records hold each set; where `enough` > 0, counting may stop there.
 
-        Parameters
-        ----------
-        sets
-            One set a row, padded at its end with -1.
-        enough
-            Supports at or above it are only known to be so.
+        A set is a row, padded at its end with -1; supports of `enough` or more are only known to be so.
         """
         return count_supports(sets, *self.lists, self.weight_by_row, enough, self.threads)
 

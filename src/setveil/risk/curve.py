@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from ..errors import UsageError
 from ..model.guarantees import whole_number
 from ..model.transactions import Transactions
+from ..plain import Plain
 from ..progress import Watch
 from .crowd import Crowd
-from .estimate import Estimate, as_html, as_text
+from .estimate import Estimate, Table
 from .levels import Budget, Worst, count_average, count_worst, draw_items, search_worst
 
 MOST, LARGEST_MOST = 6, 1000
@@ -35,7 +36,7 @@ _SEARCHED = 4
 
 
 @dataclass(frozen=True)
-class RiskPoint:
+class RiskPoint(Plain):
     """The shares of records at risk from somebody who knows `known` items.
 
     `worst` and `average` are the records that fewer than k match, `worst_unique` and `average_unique`
@@ -48,17 +49,12 @@ class RiskPoint:
     worst_unique: Estimate
     average_unique: Estimate
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        shares = {name: getattr(self, name).as_dict() for name in READINGS}
-        return {"known": self.known, **shares}
-
 
 READINGS = ("worst", "average", "worst_unique", "average_unique")
 
 
 @dataclass(frozen=True)
-class RiskCurve:
+class RiskCurve(Table):
     """The share of records at risk against the number of items known; ``print`` it as a table.
 
     `draws` is how many records were drawn for the points that are not exact, 0 where all are.
@@ -101,14 +97,9 @@ class RiskCurve:
             return ()
         return (f"intervals: 95 %, from up to {self.draws:,} drawn records; the rest is counted.",)
 
-    def __str__(self) -> str:
-        head = (
-            f"Share of {self.records:,} records that fewer than {self.k} match, or only they themselves"
-        )
-        return f"{head}\n{heads_in_words(self.k)}\n{as_text(self._rows(), self.notes())}"
-
-    def _repr_html_(self) -> str:
-        return as_html(self._rows(), self.notes())
+    def _head(self) -> str:
+        head = f"Share of {self.records:,} records that fewer than {self.k} match"
+        return f"{head}, or only they themselves\n{heads_in_words(self.k)}\n"
 
 
 def heads_in_words(k: int) -> str:
@@ -225,11 +216,6 @@ def default_most(crowd: Crowd) -> int:
 
 def quick_budget(records: int) -> int:
     """Return the steps for a curve that may not take long: about a second for 100,000 records.
-
-    Parameters
-    ----------
-    records
-        How many records there are.
 
     >>> quick_budget(1_000), quick_budget(500_000)
     (60000000, 300000000)

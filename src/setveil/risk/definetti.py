@@ -98,14 +98,7 @@ def attack_by_learning(
 
     The true values are looked at only to count the right guesses.
 
-    Parameters
-    ----------
-    data, bucketing
-        The table and its buckets.
-    rounds
-        The most rounds; by default as many as the size of the table allows.
-    watch
-        Progress and cancelling.
+    There are as many rounds as the size of the table allows, if no number is given.
     """
     watch = watch or Watch()
     if rounds is None:
@@ -169,13 +162,6 @@ def attack_sample(
 
     How many buckets are looked at follows from the numbers of tuples, columns and buckets alone, and
     which ones from their numbers, which mean nothing.
-
-    Parameters
-    ----------
-    data, bucketing
-        The table and its buckets.
-    watch
-        Progress and cancelling.
     """
     most = SAMPLED_CELLS // max(1, len(data.quasi))
     if len(data) <= most:

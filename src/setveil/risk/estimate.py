@@ -68,13 +68,7 @@ class Estimate:
         return isinstance(self.value, Fraction)
 
     def at_least(self, floor: Estimate) -> Estimate:
-        """Return this estimate raised to what is known to be no larger.
-
-        Parameters
-        ----------
-        floor
-            A share that the true one cannot be below.
-        """
+        """Return this estimate raised to what is known to be no larger."""
         # A drawn floor may be off, so it does not move the upper end.
         least = floor.low if floor.exact else min(floor.low, self.high)
         if self.exact or self.low >= least:
@@ -160,3 +154,25 @@ def as_html(rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
     )
     noted = "".join(f"<p>{escape(note)}</p>" for note in notes)
     return f"<table><thead><tr>{named}</tr></thead><tbody>{lines}</tbody></table>{noted}"
+
+
+class Table:
+    """What prints as a table, and shows as one in notebooks."""
+
+    def _rows(self) -> Sequence[tuple[str, ...]]:
+        """Return the head, then the rows."""
+        raise NotImplementedError
+
+    def _head(self) -> str:
+        """Return what stands above the table as text, each line ended."""
+        return ""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what to know about the numbers, in words."""
+        return ()
+
+    def __str__(self) -> str:
+        return self._head() + as_text(self._rows(), self.notes())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows(), self.notes())

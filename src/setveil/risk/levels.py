@@ -85,20 +85,8 @@ def count_worst(
 
     A record that at least k hold as a whole has no rare part: it is out of danger at once.
 
-    Parameters
-    ----------
-    crowd
-        The records.
-    k
-        A record is at risk where fewer records than this match what is known of it.
-    most
-        The most items known.
-    budget
-        The steps to spend; what is spent is taken off.
-    watch
-        Told where the work is.
-    above
-        The answer for a larger k: who is out of danger there is so here.
+    What is spent is taken off the budget. `above` is the answer for a larger k: who is out of danger
+    there is so here.
     """
     nothing = np.zeros(crowd.n_rows, np.bool_)
     if crowd.records < k:
@@ -130,12 +118,7 @@ def count_average(
 ) -> list[Estimate]:
     """Count the mean share of rare subsets, size by size, until the budget does not reach.
 
-    Parameters
-    ----------
-    crowd, k, budget, watch
-        As for `count_worst`.
-    worst
-        The worst reading: where it is 0, nothing needs to be counted, and the sizes end where it does.
+    Where the `worst` reading is 0, nothing needs to be counted, and the sizes end where it does.
     """
     if crowd.records < k:
         return [Estimate.counted(1)] * len(worst)
@@ -166,13 +149,6 @@ def _together(taken: list[int], most: int) -> int:
     """Return how many sizes to count on one way: those that will probably take `most` steps or fewer.
 
     It changes how long the counting takes and nothing else.
-
-    Parameters
-    ----------
-    taken
-        The steps of the sizes before.
-    most
-        The steps that a size may take.
 
     >>> _together([], 100), _together([10, 40], 100), _together([10, 40, 60], 100)
     (1, 1, 5)
@@ -223,16 +199,8 @@ class KnownItems:
 def draw_items(crowd: Crowd, most: int, n_draws: int, enough: int = 0) -> KnownItems:
     """Draw records and an order of the items of each, and count who holds the first 1 .. `most`.
 
-    Parameters
-    ----------
-    crowd
-        The records.
-    most
-        The most items known; of a record with fewer all are.
-    n_draws
-        How many records to draw.
-    enough
-        Where above 0, supports at or above it are only known to be so.
+    Of a record with fewer items all are known. Where `enough` is above 0, supports at or above it are
+    only known to be so.
     """
     known = draw_known(crowd.drawn(n_draws), crowd.data, most, SEED)
     supports: list[Counts] = []
@@ -262,22 +230,8 @@ def search_worst(
 
     All open rows are searched where they are few, else drawn records.
 
-    Parameters
-    ----------
-    crowd
-        The records.
-    k
-        A record is at risk where fewer records than this match what is known of it.
-    most
-        The most items known.
-    known
-        What was counted.
-    n_draws
-        How many records to search.
-    most_steps
-        The steps that the search of one record may take.
-    above
-        What was counted for a larger k.
+    `known` is what was counted, `above` what was counted for a larger k. The search of one record may
+    take `most_steps`.
     """
     done = len(known.shares)
     rows = np.flatnonzero(known.is_open).astype(np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kernels.attack.matches import draw_signed, supports_of_rows, supports_signed
 from .crowd import SEED, Crowd
-from .estimate import Estimate, as_html, as_text
+from .estimate import Estimate, Table
 
 _STEPS_PER_ROW = 8
 
@@ -25,7 +25,7 @@ TITLES = {
 
 
 @dataclass(frozen=True)
-class WholeRecords:
+class WholeRecords(Table):
     """The shares of records that fewer than k match, or only they themselves, if all is known."""
 
     k: int
@@ -48,26 +48,11 @@ class WholeRecords:
             ),
         ]
 
-    def __str__(self) -> str:
-        return as_text(self._rows())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._rows())
-
 
 def whole_records(crowd: Crowd, k: int, *, budget: int, n_draws: int) -> WholeRecords:
     """Return the risk from somebody who knows a whole record.
 
-    Parameters
-    ----------
-    crowd
-        The records.
-    k
-        A record is at risk where fewer records than this match.
-    budget
-        The steps to spend; where they do not suffice to count for all records, some are drawn.
-    n_draws
-        How many records to draw.
+    Where the budget does not suffice to count for all records, some are drawn.
     """
     weights = crowd.weight_by_row
     if _dearest(crowd) * _STEPS_PER_ROW <= budget:
@@ -107,7 +92,7 @@ class NegativePoint:
 
 
 @dataclass(frozen=True)
-class NegativeCurve:
+class NegativeCurve(Table):
     """The share of records at risk against the number of things known, present or absent."""
 
     k: int
@@ -121,12 +106,6 @@ class NegativeCurve:
         head = ("known", f"average <{self.k}", "average unique")
         return [head, *((str(p.known), str(p.below), str(p.unique)) for p in self.points)]
 
-    def __str__(self) -> str:
-        return as_text(self._rows())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._rows())
-
 
 def negative_curve(crowd: Crowd, k: int, *, most: int, n_draws: int) -> NegativeCurve:
     """Return who is at risk from somebody who knows 1 .. `most` things, present or absent.
@@ -137,17 +116,6 @@ def negative_curve(crowd: Crowd, k: int, *, most: int, n_draws: int) -> Negative
     more often, and tells more, than that they do not buy saffron. All shares are estimates from drawn
     records. For *every* mix, and not a random one, there is a guarantee:
     ``KmAnonymity(k, m, negative=True)``.
-
-    Parameters
-    ----------
-    crowd
-        The records.
-    k
-        A record is at risk where fewer records than this fit.
-    most
-        The most things known.
-    n_draws
-        How many records to draw.
     """
     sizes = max(1, min(most, len(crowd.labels)))
     known = draw_signed(crowd.drawn(n_draws), crowd.data, sizes, SEED)

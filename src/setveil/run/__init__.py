@@ -57,28 +57,22 @@ __all__ = ["Run", "anonymize_kind", "job_fields"]
 class Method(Fields):
     """How it is done."""
 
-    method: Text = declare(
-        "see `setveil methods`; the best for the guarantee if not given", panel="Run"
-    )
+    PANEL = "Run"
+
+    method: Text = declare("see `setveil methods`; the best for the guarantee if not given")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost(Fields):
     """What is kept small."""
 
-    cost: str = declare("what is kept small: ncp or lm", default="ncp", panel="Run", fits=SETS)
-    weights: Text = declare(
-        "item,weight lines: how much items matter",
-        panel="Run",
-        metavar="FILE",
-        path="file",
-        fits=SETS,
-    )
+    PANEL = "Run"
+    FITS = SETS
+
+    cost: str = declare("what is kept small: ncp or lm", default="ncp")
+    weights: Text = declare("item,weight lines: how much items matter", metavar="FILE", path="file")
     domain: str = declare(
-        "which items the loss counts: used (those that occur) or hierarchy (all of it)",
-        default="used",
-        panel="Run",
-        fits=SETS,
+        "which items the loss counts: used (those that occur) or hierarchy (all of it)", default="used"
     )
 
     def read_weights(self) -> Mapping[str, Fraction] | None:
@@ -94,8 +88,10 @@ class Cost(Fields):
 class Threads(Fields):
     """How much of the machine."""
 
+    PANEL = "Run"
+
     threads: int | None = declare(
-        "how many threads count; all if not given", panel="Run", metavar="N", fits="sets pairs"
+        "how many threads count; all if not given", metavar="N", fits="sets pairs"
     )
 
 
@@ -103,16 +99,19 @@ class Threads(Fields):
 class Limits(Threads):
     """How long, and how much of the machine."""
 
-    time_limit: float | None = declare("stop after this many seconds", panel="Run", metavar="SECONDS")
+    PANEL = "Run"
+
+    time_limit: float | None = declare("stop after this many seconds", metavar="SECONDS")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preview(Fields):
     """Whether to work at all."""
 
+    PANEL = "Run"
+
     dry_run: bool = switch(
         "show an estimate and what would be done; write nothing",
-        panel="Run",
         fits="sets buckets",
         remedies={PAIRS: "Leave it out; -o writes nothing before the audit has said yes."},
         in_job=False,
@@ -123,35 +122,29 @@ class Preview(Fields):
 class Output(Fields):
     """Where the release goes, and how it is written."""
 
-    output: Text = declare(
-        "the folder to make", "-o", "--output", panel="Output", metavar="FOLDER", path="file"
-    )
+    PANEL = "Output"
+
+    output: Text = declare("the folder to make", "-o", "--output", metavar="FOLDER", path="file")
     format: Text = declare(
         "baskets, long, onehot, fimi, jsonl or parquet; for a table: table or jsonl; for buckets: "
-        "buckets (two tables) or joined (one)",
-        panel="Output",
+        "buckets (two tables) or joined (one)"
     )
     csv_safe: bool = switch(
-        "no CSV with labels that a spreadsheet would run as formulas; JSON lines instead",
-        panel="Output",
+        "no CSV with labels that a spreadsheet would run as formulas; JSON lines instead"
     )
     no_report: bool = switch(
-        "leave the page of the private folder out, which can take long for a large table",
-        panel="Output",
+        "leave the page of the private folder out, which can take long for a large table"
     )
-    force: bool = switch("replace a release that is there", panel="Output")
-    publish_useless: bool = switch(
-        "publish a release too of which most records say nothing", panel="Output"
-    )
+    force: bool = switch("replace a release that is there")
+    publish_useless: bool = switch("publish a release too of which most records say nothing")
     save_job: Text = declare(
         "write these flags as a job that `setveil run` repeats",
-        panel="Output",
         metavar="FILE.toml",
         fits=SETS,
         remedies={PAIRS: "Leave it out: a job file tells of one data set."},
         in_job=False,
     )
-    as_json: bool = switch("print the result as JSON", "--json", panel="Output", in_job=False)
+    as_json: bool = switch("print the result as JSON", "--json", in_job=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,16 +158,15 @@ class Shown(Fields):
 class Facts(Fields):
     """What is known of a table in buckets."""
 
+    PANEL = "Tables"
+    FITS = BUCKETS
+
     rules: Text = declare(
         "known facts that join the mined rules: lines like the table's, see `setveil mine rules`",
-        panel="Tables",
         metavar="FILE",
-        fits=BUCKETS,
     )
     rules_only: bool = switch(
-        "mine the rules and show them; with -o FILE.csv write them there; no buckets are made",
-        panel="Tables",
-        fits=BUCKETS,
+        "mine the rules and show them; with -o FILE.csv write them there; no buckets are made"
     )
 
 
@@ -182,23 +174,20 @@ class Facts(Fields):
 class Growth(Fields):
     """What is promised of two data sets."""
 
+    PANEL = GUARANTEE_PANEL
+    FITS = PAIRS
+
     growth: Text = declare(
         "of two data sets: no pattern is this many times as frequent in one as in the other, above 1",
-        panel=GUARANTEE_PANEL,
         metavar="RATE",
-        fits=PAIRS,
     )
     min_support: Text = declare(
         "records that hold a pattern at least, where it is more frequent: a share such as 1/3 or 10%, "
         "which is taken if not given, or a count",
-        panel=GUARANTEE_PANEL,
         metavar="SUPPORT",
-        fits=PAIRS,
     )
     every_level: bool = switch(
-        "a published value counts for every category above it too: a stronger promise",
-        panel=GUARANTEE_PANEL,
-        fits=PAIRS,
+        "a published value counts for every category above it too: a stronger promise"
     )
 
 

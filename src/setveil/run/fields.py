@@ -19,12 +19,12 @@ from typing import Any, ClassVar, Self
 
 from ..errors import UsageError
 from ..model.numbers import LARGEST
-from ..options import Option, OptionValue
-from ..registry import ALL_METHODS
+from ..registry import ALL_METHODS, Option, OptionValue
 
 SETS, BUCKETS, PAIRS = "sets", "buckets", "pairs"
 KINDS = (SETS, BUCKETS, PAIRS)
-READING_PANEL, TABLE_PANEL, GUARANTEE_PANEL = "Reading", "Tables", "Guarantee"
+ALL = " ".join(KINDS)
+TABLE_PANEL, GUARANTEE_PANEL = "Tables", "Guarantee"
 METHOD_PANEL = "Options of methods"
 NUMBERS_OF_BYTES = frozenset({"max_bytes", "memory"})
 LARGEST_BYTES = 2**62
@@ -52,7 +52,7 @@ class Field:
     help: str
     names: tuple[str, ...] = ()
     default: Any = None
-    panel: str = READING_PANEL
+    panel: str = ""
     metavar: str | None = None
     path: str = ""
     fits: tuple[str, ...] = KINDS
@@ -110,10 +110,10 @@ def declare(
     help: str,
     *names: str,
     default: Any = None,
-    panel: str = READING_PANEL,
+    panel: str = "",
     metavar: str | None = None,
     path: str = "",
-    fits: str = " ".join(KINDS),
+    fits: str = "",
     models: str = "",
     remedies: Mapping[str, str] | None = None,
     in_job: bool = True,
@@ -150,6 +150,9 @@ def switch(help: str, *names: str, **about: Any) -> Any:
 class Fields:
     """A group of fields; a subclass may leave out some of what it inherits."""
 
+    PANEL: ClassVar[str] = "Reading"
+    FITS: ClassVar[str] = ALL
+    """What holds for the fields of a group that do not say otherwise."""
     LEFT_OUT: ClassVar[frozenset[str]] = frozenset()
     ORDER: ClassVar[tuple[type[Fields], ...]] = ()
     """The groups in the order of their flags, where that is not the order of inheritance."""
@@ -206,11 +209,18 @@ def fields_of(group: type[Fields]) -> tuple[Field, ...]:
 
 @cache
 def _find_fields(group: Any) -> tuple[Field, ...]:
-    about_by_name = {
-        found.name: replace(found.metadata["field"], name=found.name, type=str(found.type))
-        for found in dataclasses.fields(group)
-        if "field" in found.metadata
-    }
+    about_by_name: dict[str, Field] = {}
+    for found in dataclasses.fields(group):
+        if "field" in found.metadata:
+            owner = next(one for one in group.__mro__ if found.name in inspect.get_annotations(one))
+            about: Field = found.metadata["field"]
+            about_by_name[found.name] = replace(
+                about,
+                name=found.name,
+                type=str(found.type),
+                panel=about.panel or owner.PANEL,
+                fits=about.fits or tuple(owner.FITS.split()),
+            )
     ordered = [about_by_name[name] for name in _names(group) if name in about_by_name]
     left = tuple(field for field in ordered if field.name not in group.LEFT_OUT)
     return (*left, *group.more_fields())

@@ -169,16 +169,16 @@ def _document(file: Path) -> dict[str, Any]:
         # A number keeps its spelling: the flags decide what a number is.
         return tomllib.loads(content.decode("utf-8-sig"), parse_float=str)
     except (ValueError, RecursionError) as error:
-        told = str(error).split("\n", maxsplit=1)[0][:200]
+        fault = str(error).split("\n", maxsplit=1)[0][:200]
         if isinstance(error, UnicodeDecodeError):
-            told = "it is not UTF-8"
+            fault = "it is not UTF-8"
         elif isinstance(error, RecursionError):
-            told = "it is nested too deeply"
-        elif "set_int_max_str_digits" in told:
-            told = "a number has too many digits"
-        place = re.search(r" \(at line (\d+), column (\d+)\)", told)
+            fault = "it is nested too deeply"
+        elif "set_int_max_str_digits" in fault:
+            fault = "a number has too many digits"
+        place = re.search(r" \(at line (\d+), column (\d+)\)", fault)
         raise UsageError(
-            f"it is not valid TOML: {told[: place.start()] if place else told}.",
+            f"it is not valid TOML: {fault[: place.start()] if place else fault}.",
             'A job holds lines such as k = 5 and data = "baskets.csv".',
             code="toml",
             file=shown(file),

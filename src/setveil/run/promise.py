@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.numbers import percentage
 from ..registry import method
-from .fields import GUARANTEE_PANEL, Fields, Text, Texts, declare, joined, switch, texts
+from .fields import ALL, GUARANTEE_PANEL, Fields, Text, Texts, declare, joined, switch, texts
 
 if TYPE_CHECKING:
     from ..model.transactions import Transactions
@@ -22,68 +22,45 @@ MODELS = ("km", "k", "lm", "coherence")
 class Promised(Fields):
     """The guarantee and its parameters."""
 
+    PANEL = GUARANTEE_PANEL
+    FITS = "sets"
+
     model: Text = declare(
         "km, k, lm or coherence; l or matching for a table; patterns for two data sets; follows from "
         "method and options",
         "--guarantee",
-        panel=GUARANTEE_PANEL,
+        fits=ALL,
     )
     k: int | None = declare(
-        "records that fit at least",
-        "-k",
-        "--k",
-        panel=GUARANTEE_PANEL,
-        metavar="K",
-        fits="sets",
-        models="km k coherence",
+        "records that fit at least", "-k", "--k", metavar="K", models="km k coherence"
     )
     m: int | None = declare(
-        "items that an attacker knows at most",
-        "-m",
-        "--m",
-        panel=GUARANTEE_PANEL,
-        metavar="M",
-        fits="sets",
-        models="km lm",
+        "items that an attacker knows at most", "-m", "--m", metavar="M", models="km lm"
     )
     l: int | None = declare(  # noqa: E741
         "a sensitive item is in at most one of L fitting records",
-        panel=GUARANTEE_PANEL,
         metavar="L",
         fits="sets buckets",
         models="lm",
     )
-    negative: bool = switch(
-        "the attacker may know absent items too", panel=GUARANTEE_PANEL, fits="sets", models="km"
-    )
+    negative: bool = switch("the attacker may know absent items too", models="km")
     sensitive: Texts = texts(
         "items by commas, or @FILE with one a line; may be repeated",
-        panel=GUARANTEE_PANEL,
         metavar="ITEMS",
         path="list",
         fits="sets buckets",
         models="lm",
     )
     h: Text = declare(
-        "percent of fitting records that may hold a private item",
-        panel=GUARANTEE_PANEL,
-        metavar="H",
-        fits="sets",
-        models="coherence",
+        "percent of fitting records that may hold a private item", metavar="H", models="coherence"
     )
     p: int | None = declare(
-        "public items that an attacker knows at most",
-        panel=GUARANTEE_PANEL,
-        metavar="P",
-        fits="sets",
-        models="coherence",
+        "public items that an attacker knows at most", metavar="P", models="coherence"
     )
     private: Texts = texts(
         "private items by commas, or @FILE; may be repeated",
-        panel=GUARANTEE_PANEL,
         metavar="ITEMS",
         path="list",
-        fits="sets",
         models="coherence",
     )
 

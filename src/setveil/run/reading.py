@@ -71,15 +71,15 @@ class Files(Fields):
 class Cells(Fields):
     """How the cells of a table are read."""
 
+    PANEL = TABLE_PANEL
+
     missing_cells: Text = declare(
         "error, suppress or category for cells without a value; of two data sets also suppress-row "
-        "(leave the row out) and complete-rows (rows complete in all columns)",
-        panel=TABLE_PANEL,
+        "(leave the row out) and complete-rows (rows complete in all columns)"
     )
     as_is: bool = switch(
         "go on where cells look like lists taken for single values, or where most sensitive values are "
-        "one person's; blanks after a separator are kept",
-        panel=TABLE_PANEL,
+        "one person's; blanks after a separator are kept"
     )
 
 
@@ -87,33 +87,21 @@ class Cells(Fields):
 class Tables(Cells):
     """Which columns of a table count, and how its cells are read."""
 
-    set_columns: Texts = texts(
-        "set-valued column; may be repeated",
-        "--set",
-        panel=TABLE_PANEL,
-        metavar="COLUMN",
-        fits="sets",
-    )
+    PANEL = TABLE_PANEL
+    FITS = "sets"
+
+    set_columns: Texts = texts("set-valued column; may be repeated", "--set", metavar="COLUMN")
     set_separator: Texts = texts(
-        "what separates items in a set-valued cell (a space if not given); one for all or one a column",
-        panel=TABLE_PANEL,
-        fits="sets",
+        "what separates items in a set-valued cell (a space if not given); one for all or one a column"
     )
     keep: Texts = texts(
-        "columns to publish beside, by commas; they count as items; may be repeated",
-        panel=TABLE_PANEL,
-        metavar="COLUMNS",
-        fits="sets",
+        "columns to publish beside, by commas; they count as items; may be repeated", metavar="COLUMNS"
     )
     keep_unprotected: Texts = texts(
         "columns to publish as they are, by commas; the promise does NOT cover them; may be repeated",
-        panel=TABLE_PANEL,
         metavar="COLUMNS",
-        fits="sets",
     )
-    sensitive_column: Text = declare(
-        "column whose values are sensitive", panel=TABLE_PANEL, fits="sets", models="lm"
-    )
+    sensitive_column: Text = declare("column whose values are sensitive", models="lm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,29 +164,25 @@ def _refuse_unknown(reading: Mapping[str, Any], reader: Callable[..., object]) -
 class Trees(Fields):
     """The hierarchies, and how their files are read."""
 
+    PANEL = "Hierarchy"
+
     hierarchy: Texts = texts(
         "what generalizes what; COLUMN=FILE for tables, may be repeated",
-        panel="Hierarchy",
         metavar="[COLUMN=]FILE",
         path="column",
     )
-    unknown: str = declare(
-        "items not in it: error or attach-to-root", default="error", panel="Hierarchy", fits="sets"
-    )
-    add_root: Text = declare("put this label above several roots", panel="Hierarchy", metavar="LABEL")
-    hierarchy_format: Text = declare("paths, parents, json or amnesia", panel="Hierarchy")
+    unknown: str = declare("items not in it: error or attach-to-root", default="error", fits="sets")
+    add_root: Text = declare("put this label above several roots", metavar="LABEL")
+    hierarchy_format: Text = declare("paths, parents, json or amnesia")
     private_hierarchy: bool = switch(
         "it was learned from these data: publish its labels and root, nothing between",
-        panel="Hierarchy",
         fits="sets",
         remedies={"pairs": "Give a hierarchy that was made without the data: it is published."},
     )
-    hierarchy_delimiter: Text = declare("what separates its cells", panel="Hierarchy")
-    hierarchy_encoding: Text = declare("utf-8 if not given", panel="Hierarchy")
+    hierarchy_delimiter: Text = declare("what separates its cells")
+    hierarchy_encoding: Text = declare("utf-8 if not given")
     hierarchy_header: bool | None = declare(
-        "whether its first line holds names",
-        "--hierarchy-header/--no-hierarchy-header",
-        panel="Hierarchy",
+        "whether its first line holds names", "--hierarchy-header/--no-hierarchy-header"
     )
 
     def read_tree(self, path: str) -> Hierarchy:
@@ -297,11 +281,12 @@ def looks_learned(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> bool:
 class Intervals(Fields):
     """Intervals for columns of numbers."""
 
+    PANEL = "Hierarchy"
+    FITS = "buckets"
+
     intervals: Texts = texts(
         "intervals for a column of numbers, such as age=0,20,40; repeat it for coarser ones",
-        panel="Hierarchy",
         metavar="COLUMN=EDGES",
-        fits="buckets",
     )
 
 
@@ -309,11 +294,11 @@ class Intervals(Fields):
 class Quasi(Fields):
     """The columns by which people may be recognised."""
 
+    PANEL = TABLE_PANEL
+    FITS = "buckets"
+
     quasi: Texts = texts(
-        "columns by which people may be recognised, by commas; may be repeated",
-        panel=TABLE_PANEL,
-        metavar="COLUMNS",
-        fits="buckets",
+        "columns by which people may be recognised, by commas; may be repeated", metavar="COLUMNS"
     )
 
 
@@ -394,34 +379,24 @@ def _of_columns(
 class TwoSets(Files, Cells):
     """Two data sets: two files, or a table that one column splits."""
 
-    against: Text = declare(
-        "the second data set, of the same kind as DATA",
-        panel="Data sets",
-        metavar="FILE",
-        fits="pairs",
-    )
+    PANEL = "Data sets"
+    FITS = "pairs"
+
+    against: Text = declare("the second data set, of the same kind as DATA", metavar="FILE")
     class_column: Text = declare(
         "instead of --against: DATA is a table, split in two by the values of this column",
-        panel="Data sets",
         metavar="COLUMN",
-        fits="pairs",
     )
     classes: Texts = texts(
-        "with --class-column: the two values to compare, by a comma, or the option twice",
-        panel="Data sets",
-        metavar="A,B",
-        fits="pairs",
+        "with --class-column: the two values to compare, by a comma, or the option twice", metavar="A,B"
     )
     table: bool = switch(
-        "with --against: both are tables, every cell the item column=value",
-        panel=TABLE_PANEL,
-        fits="pairs",
+        "with --against: both are tables, every cell the item column=value", panel=TABLE_PANEL
     )
     attributes: Texts = texts(
         "columns of tables that count, by commas; may be repeated; all but the class if not given",
         panel=TABLE_PANEL,
         metavar="COLUMNS",
-        fits="pairs",
     )
 
     @property

@@ -26,9 +26,8 @@ from ..model.fit import UNKNOWN_POLICIES, fit_hierarchy
 from ..model.guarantees import Guarantee
 from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions, bind
-from ..options import OptionValue
 from ..progress import Watch
-from ..registry import MethodRecord, default_method, method
+from ..registry import MethodRecord, OptionValue, default_method, method
 from ..release.header import ObjectiveValue
 from ..release.release import Release, dropped_notice
 from ..release.sealing import seal

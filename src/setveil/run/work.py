@@ -123,6 +123,28 @@ class Work:
             self.cleaned = check_destination(run.output, force=run.force, inputs=self.inputs)
 
 
+def named_listener(listener: Listener | None, name: str, share: float | None = None) -> Listener | None:
+    """Return a listener that says before each stage what it is of.
+
+    Parameters
+    ----------
+    listener
+        Who listens, if anybody does.
+    name
+        What the work is of: a job, a method, a point of a sweep.
+    share
+        How much of the whole is done, where that is told instead of the share of this part.
+    """
+    if listener is None:
+        return None
+    hear = listener
+
+    def listen(stage: str, inner: float | None) -> None:
+        hear(f"{name}: {stage.removeprefix(f'{name}: ')}", inner if share is None else share)
+
+    return listen
+
+
 def publish_as(
     asked: Output,
     release: Any,

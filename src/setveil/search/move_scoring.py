@@ -15,9 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import even_parts, in_threads
-from ..kernels.hiding.move_scores import Classes, count_raised, find_distances, score_moves
+from ..kernels.hiding.move_scores import (
+    Bounds,
+    Classes,
+    Counted,
+    Raised,
+    Reading,
+    Sets,
+    count_raised,
+    find_distances,
+    score_moves,
+)
 from ..release.distance import MOST_FORMS, ValueDistance
-from .pair_state import Counts, Ids, PairState, Published
+from .pair_state import Counts, PairState, Published
 from .pattern_moves import Moves, Patterns
 
 Reals = NDArray[np.float64]
@@ -152,28 +162,16 @@ class _Counting:
         jumping = np.zeros(len(moves), dtype=np.int64)
         finite = np.zeros(len(moves), dtype=np.float64)
         sizes = (patterns.sets >= 0).sum(axis=1).astype(np.int32)
-        sets = patterns.sets, sizes, len(patterns)
-        held, change, here, there = self._raised(moves, *sets, self.every_level, moves.narrow)
+        sets = Sets(patterns.sets, sizes)
         classes = self._classes(moves, moves.narrow)
+        held, raised = self._raised(moves, classes, sets, len(patterns), self.every_level)
+        counted = Counted(sets, patterns.counts, held)
+        rows = state.published[1 - moves.side].rows
+        reading = Reading(state.tree.reading(self.every_level), state.tree.shape)
+        bounds = Bounds(state.records, self.least)
         self._in_parts(
             lambda part: score_moves(
-                *part,
-                moves.side,
-                classes,
-                patterns.sets,
-                sizes,
-                patterns.counts,
-                held,
-                change,
-                here,
-                there,
-                state.published[1 - moves.side].rows,
-                state.tree.reading(self.every_level),
-                state.tree.shape,
-                state.records,
-                self.least,
-                jumping,
-                finite,
+                *part, moves.side, classes, counted, raised, rows, reading, bounds, jumping, finite
             ),
             len(moves),
             len(patterns),
@@ -189,20 +187,20 @@ class _Counting:
         levels = frequent.every_level
         # At every level a value may go and what is above it stay, for another value's sake. That is
         # left out here: an itemset may look farther away than it will be.
-        narrow = moves.narrow and not levels
-        _, change, _, _ = self._raised(moves, frequent.forms, frequent.sizes, 0, levels, narrow)
-        classes = self._classes(moves, narrow)
+        classes = self._classes(moves, moves.narrow and not levels)
+        forms = Sets(frequent.forms, frequent.sizes)
+        _, raised = self._raised(moves, classes, forms, 0, levels)
+        rows = state.published[1 - moves.side].rows
+        reading = Reading(state.tree.reading(levels), state.tree.shape)
         self._in_parts(
             lambda part: find_distances(
                 *part,
                 classes,
-                frequent.forms,
-                frequent.sizes,
+                forms,
                 self._form_counts,
-                change,
-                state.published[1 - moves.side].rows,
-                state.tree.reading(levels),
-                state.tree.shape,
+                raised.change,
+                rows,
+                reading,
                 frequent.least,
                 frequent.start,
                 frequent.distance,
@@ -221,41 +219,29 @@ class _Counting:
         return first + second
 
     def _raised(
-        self, moves: Moves, sets: Ids, sizes: Ids, images: int, levels: bool, narrow: bool
-    ) -> tuple[Counts, ...]:
-        """Count what raising the pattern's own rows changes of these sets; see `count_raised`."""
+        self, moves: Moves, classes: Classes, sets: Sets, images: int, levels: bool
+    ) -> tuple[Counts, Raised]:
+        """Count the pattern's records that hold each set, and what raising their rows changes of it."""
         own, other = (self.state.published[side] for side in (moves.side, 1 - moves.side))
-        held = self.moved.supports(sets, every_level=levels, threads=self.threads)
-        change = np.zeros((len(moves.targets), len(sets)), dtype=np.int64)
+        held = self.moved.supports(sets.nodes, every_level=levels, threads=self.threads)
         here, there = (
             np.full((len(moves.targets), max(images, 1)), -1, dtype=np.int64) for _ in range(2)
         )
+        raised = Raised(np.zeros((len(moves.targets), len(sets.nodes)), dtype=np.int64), here, there)
+        shape = self.state.tree.shape
+        moved, ours, theirs = (side.lists(levels) for side in (self.moved, own, other))
         self._in_parts(
             lambda part: count_raised(
-                *part,
-                images,
-                moves.targets,
-                moves.pattern,
-                narrow,
-                sets,
-                sizes,
-                held,
-                self.state.tree.shape,
-                self.moved.lists(levels),
-                own.lists(levels),
-                other.lists(levels),
-                change,
-                here,
-                there,
+                *part, images, classes, sets, held, shape, moved, ours, theirs, raised
             ),
             len(moves.targets),
-            len(sets),
+            len(sets.nodes),
         )
-        return held, change, here, there
+        return held, raised
 
     def _classes(self, moves: Moves, narrow: bool) -> Classes:
         """Return the moves as the loops take them."""
-        return (
+        return Classes(
             moves.targets_of_class,
             moves.targets,
             moves.pattern,

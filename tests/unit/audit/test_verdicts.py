@@ -353,6 +353,19 @@ def test_too_much_work_is_known_before_it_begins(guarantee):
     assert "Lower m" in caught.value.problems[0].remedy
 
 
+@pytest.mark.parametrize("negative", [False, True])
+def test_a_rare_label_answers_before_very_many_pairs_are_counted(negative):
+    """Of 200,000 labels a quarter are in one row alone, the others in up to four."""
+    rows = wide_rows(WIDE, WIDE[::2], WIDE[::3], WIDE[::5])
+    verdict = audit_published(rows, KmAnonymity(2, 2, negative=negative))
+    rows_of_label = [1 + sum(number % step == 0 for step in (2, 3, 5)) for number in range(len(WIDE))]
+    lone = rows_of_label.count(1) + (rows_of_label.count(3) if negative else 0)  # one lacks it
+    assert not verdict.holds
+    assert verdict.by_size[0].violations == lone
+    assert not verdict.by_size[1].exact
+    assert "counting stopped at the work limit, after violations had been found." in verdict.notes
+
+
 def test_pairs_of_rare_labels_are_passed_over_where_they_are_many():
     """Both rows alone are rare; nothing that holds a rare label is a minimal violation."""
     verdict = audit_published(

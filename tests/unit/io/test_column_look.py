@@ -203,7 +203,9 @@ def test_frames_are_refused_with_the_calls_that_would_be_right(visits: Path) -> 
         "`setveil.from_frame(frame, set_columns={'diagnoses': ';'}, keep=['age'], "
         "sensitive='diagnoses')`" in text
     )
-    assert "`setveil.microdata_from_frame(frame, quasi=['age'], sensitive='main_diagnoses')`" in text
+    assert "microdata_from_frame(frame, quasi=['age'], sensitive='main_diagnoses')`" in text
+    for call in text.split("`")[1::2]:  # as they stand, to be copied
+        assert len(eval(call, {"setveil": sv, "frame": frame})) == len(frame)
     assert microdata_from_frame(frame, quasi=["age"], sensitive="diagnoses", as_is=True)
     assert "set_columns={'diagnoses': ';'}" in refused(
         lambda: from_frame(frame, set_columns={"diagnoses": " "})

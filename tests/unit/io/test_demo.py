@@ -6,9 +6,10 @@ import hashlib
 
 import numpy as np
 import pytest
+from benchmarks.pos_shape import pos_shape
 
 from setveil.errors import UsageError
-from setveil.io.demo import groceries, pos_shape, product_paths, shop, toy
+from setveil.io.demo import groceries, product_paths, shop, toy
 from setveil.model.transactions import Transactions, bind
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from setveil.kernels.base import new_stop
-from setveil.kernels.itemsets.signed import find_rare_signed, find_undiverse
+from setveil.kernels.itemsets.signed import Telling, find_rare_signed, find_undiverse
 
 ITEMS, ROWS = 60, 150
 TABLE = np.random.default_rng(8).random((ROWS, ITEMS)) < 0.2
@@ -36,7 +36,7 @@ def test_rare_patterns_of_present_and_absent_items() -> None:
 def test_sets_that_give_an_item_away() -> None:
     is_secret = np.zeros(ITEMS, np.bool_)
     is_secret[7] = True
-    sets, support = find_undiverse(*DATA, is_secret, 7, 4, 1, 0, 3, 0, new_stop())
+    sets, support = find_undiverse(*DATA, is_secret, Telling(7, 4, 1, 0, 3, 0), new_stop())
     assert len(sets) > 2048
     found: dict[tuple[int, ...], int] = {}
     for line, records in zip(sets.tolist(), support.tolist(), strict=True):

@@ -62,7 +62,7 @@ def test_estimate_refuses_long_records_at_once():
 def test_refusals():
     cost = make_cost("ncp", toy().hierarchy)
     for guarantee in (KAnonymity(2), KmAnonymity(2, 2, negative=True)):
-        with pytest.raises(UsageError, match="method da gives"):
+        with pytest.raises(UsageError, match="'da' does not give"):
             direct.anonymize(toy().local(), guarantee, cost=cost, watch=Watch())
     with pytest.raises(UsageError, match="holds no rows"):
         direct.anonymize(toy().loopback(), KmAnonymity(2, 2), cost=cost, watch=Watch())

@@ -57,7 +57,7 @@ def test_an_astronomic_number_of_cuts_is_told_by_its_size():
 def test_refusals():
     cost = make_cost("ncp", toy().hierarchy)
     for guarantee in (KAnonymity(2), KmAnonymity(2, 2, negative=True)):
-        with pytest.raises(UsageError, match="method oa gives"):
+        with pytest.raises(UsageError, match="'oa' does not give"):
             exhaustive.anonymize(toy().local(), guarantee, cost=cost, watch=Watch())
     with pytest.raises(Infeasible):
         run(toy(), 5, 1)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setveil.engines.local import LocalEngine
-from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Cancelled, Infeasible, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import local, optimal
@@ -21,6 +20,7 @@ from setveil.model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiver
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.release.recoding import Recoding
+from tests.oracle.loopback import LoopbackEngine
 from tests.oracle.promises import is_km_anonymous, is_lm_diverse, is_negative_km_anonymous
 from tests.oracle.worlds import World, random_world
 

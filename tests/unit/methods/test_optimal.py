@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from setveil.engines.local import LocalEngine
-from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Cancelled, Infeasible, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import optimal
@@ -17,6 +16,7 @@ from setveil.model.costs import Cost, make_cost
 from setveil.model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import bind
 from setveil.progress import Watch
+from tests.oracle.loopback import LoopbackEngine
 from tests.oracle.worlds import World, all_cuts, generalize, is_diverse, is_km, random_world
 
 CASES_A_BLOCK = 100

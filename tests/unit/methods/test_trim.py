@@ -10,7 +10,6 @@ import pytest
 import setveil as sv
 from setveil.engines.base import Engine
 from setveil.engines.local import LocalEngine
-from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Cancelled, Infeasible, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import proof, trim
@@ -20,6 +19,7 @@ from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from setveil.report.frontier import Sweep
 from setveil.search.suppression import greedy_hitting_set
+from tests.oracle.loopback import LoopbackEngine
 from tests.oracle.worlds import World, all_antichains, generalize, is_km, random_world
 
 CASES_A_BLOCK = 100

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from setveil.engines.base import Engine
 from setveil.engines.local import LocalEngine
-from setveil.engines.loopback import LoopbackEngine
 from setveil.errors import Cancelled, Infeasible, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import apriori, vertical
@@ -21,6 +20,7 @@ from setveil.model.costs import make_cost
 from setveil.model.guarantees import Guarantee, KmAnonymity
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
+from tests.oracle.loopback import LoopbackEngine
 from tests.oracle.promises import is_km_anonymous
 from tests.oracle.worlds import random_world
 

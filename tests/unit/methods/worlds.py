@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from setveil.engines.local import LocalEngine
-from setveil.engines.loopback import LoopbackEngine
 from setveil.hierarchy.tree import Hierarchy
 from setveil.model.transactions import Rows, Transactions, bind
+from tests.oracle.loopback import LoopbackEngine
 
 LEAF_LABELS = ["d", "k", "b", "t", "m", "f", "x", "q"]
 INNER_LABELS = ["c", "z", "a", "l", "e", "s", "g", "u", "h", "w", "i", "y"]

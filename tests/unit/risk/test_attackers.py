@@ -6,10 +6,11 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from benchmarks.pos_shape import pos_shape
 
 import setveil as sv
 from setveil.errors import UsageError
-from setveil.io.demo import groceries, pos_shape, toy
+from setveil.io.demo import groceries, toy
 from setveil.model.transactions import Transactions
 from setveil.risk.assessment import assess_risk
 from setveil.risk.attackers import ATTACKERS

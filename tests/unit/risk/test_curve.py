@@ -8,10 +8,11 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from benchmarks.pos_shape import pos_shape
 
 import setveil as sv
 from setveil.errors import Cancelled, DataError, UsageError
-from setveil.io.demo import groceries, pos_shape, toy
+from setveil.io.demo import groceries, toy
 from setveil.kernels.itemsets.rare import find_rare
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch

@@ -38,37 +38,24 @@ def is_release(folder: Path) -> bool:
         return False
     document = _object(folder / CERTIFICATE)
     tool, data = document.get("tool"), document.get("data")
-    if not isinstance(tool, dict) or not isinstance(data, dict):
+    if not isinstance(tool, dict) or not isinstance(data, dict) or tool.get("name") != "setveil":
         return False
-    if document.get("recoding") == "buckets":
+    known, told = {CERTIFICATE, HIERARCHY, REPORT}, document.get("recoding")
+    if told == "buckets":
         parts = {"quasi.csv", "sensitive.csv"} if data.get("format") == "buckets" else {"data.csv"}
-        known = {CERTIFICATE, HIERARCHY, REPORT} | parts | ({RULES} if "rules" in document else set())
-        return names == known and tool.get("name") == "setveil"
-    if document.get("recoding") == "pair":
-        parts = _pair_files(data.get("parts"))
-        known = {CERTIFICATE, HIERARCHY, REPORT} | parts
-        return len(parts) == 2 and names == known and tool.get("name") == "setveil"
-    # The first version of the certificate knew no report.
-    known = {CERTIFICATE, HIERARCHY} | ({REPORT} if "report" in document else set())
-    if not known < names or len(names) != len(known) + 1:
+        return names == known | parts | ({RULES} if "rules" in document else set())
+    if told == "pair":
+        given = data.get("parts")
+        dicts = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
+        files = [part.get("file") for part in dicts]
+        parts = {file for file in files if isinstance(file, str) and _PAIR_FILE.fullmatch(file)}
+        return len(parts) == 2 and names == known | parts
+    if "report" not in document:  # the first version of the certificate knew no report
+        known = {CERTIFICATE, HIERARCHY}
+    file = data.get("file")
+    if type(document.get("certificate")) is not int or not isinstance(file, str):
         return False
-    (data_file,) = names - known
-    return (
-        type(document.get("certificate")) is int
-        and tool.get("name") == "setveil"
-        and _DATA_FILE.fullmatch(data_file) is not None
-        and data.get("file") == data_file
-    )
-
-
-def _pair_files(parts: object) -> set[str]:
-    """Return the names of the two data files that a certificate tells, as far as they can be such."""
-    files = (
-        [part.get("file") for part in parts if isinstance(part, dict)]
-        if isinstance(parts, list)
-        else []
-    )
-    return {name for name in files if isinstance(name, str) and _PAIR_FILE.fullmatch(name)}
+    return _DATA_FILE.fullmatch(file) is not None and names == known | {file}
 
 
 def told_recoding(folder: str | os.PathLike[str]) -> str | None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base import Counts, Ids, jit
-from ..itemsets.signed import row_holds
+from ..base import Counts, Ids, jit, row_holds
 
 _TRIES = 64
 

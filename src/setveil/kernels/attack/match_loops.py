@@ -8,35 +8,31 @@ A step is one look at an item of a row; a search that would take more steps than
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
-from ..base import Counts, Ids, jit
+from ..base import Counts, Flags, Ids, grown, jit
+from ..itemsets.projected import POSITION, ROW
 
-Flags = npt.NDArray[np.bool_]
 SHARE = 4
 """One attempt may take a quarter of the steps that are left."""
 
 
-@jit
-def _grown(array: Ids, needed: int) -> Ids:
-    """Return the array, or a longer one that begins with it."""
-    if needed <= array.size:
-        return array
-    longer = np.empty(max(needed, 2 * array.size), np.int32)
-    longer[: array.size] = array
-    return longer
+class Data(NamedTuple):
+    """Rows of ranks, the records of each, and how many records hold each item."""
+
+    indptr: Counts
+    items: Ids
+    weight_by_row: Counts
+    support_by_item: Counts
 
 
 @jit
 def count_rare_sized(
-    indptr: Counts,
-    items: Ids,
-    weight_by_row: Counts,
-    support_by_item: Counts,
+    data: Data,
+    places: Ids,
     start_by_item: Counts,
-    position_of: Ids,
-    row_of: Ids,
     choose: Counts,
     k: int,
     least_size: int,
@@ -52,6 +48,7 @@ def count_rare_sized(
     a size may take a quarter of what those before it leave. Where it would take more it is given up,
     and all larger ones with it; returns how many sizes were counted.
     """
+    indptr, items, weight_by_row, support_by_item = data
     n_items = support_by_item.size
     n_sizes = steps_by_size.size
     for s in range(n_sizes):
@@ -79,9 +76,9 @@ def count_rare_sized(
         low, high = start_by_item[first], start_by_item[first + 1]
         if support_by_item[first] < k or low == high:
             continue
-        rows, positions = _grown(rows, high - low), _grown(positions, high - low)
-        rows[: high - low] = row_of[low:high]
-        positions[: high - low] = position_of[low:high]
+        rows, positions = grown(rows, 0, high - low), grown(positions, 0, high - low)
+        rows[: high - low] = places[low:high, ROW]
+        positions[: high - low] = places[low:high, POSITION]
         begins[0], ends[0], depths[0] = 0, high - low, 1
         n_open = 1
         while n_open > 0:
@@ -128,7 +125,7 @@ def count_rare_sized(
                     place[item] = top + total
                     total += entries[item]
             if n_rare or total:
-                rows, positions = _grown(rows, top + total), _grown(positions, top + total)
+                rows, positions = grown(rows, top, top + total), grown(positions, top, top + total)
                 for entry in range(low, top):
                     row = rows[entry]
                     end = indptr[row + 1]
@@ -157,17 +154,7 @@ def count_rare_sized(
 
 @jit
 def mark_rare_sized(
-    indptr: Counts,
-    items: Ids,
-    weight_by_row: Counts,
-    support_by_item: Counts,
-    start_by_item: Counts,
-    position_of: Ids,
-    row_of: Ids,
-    k: int,
-    size: int,
-    most_steps: int,
-    is_open: Flags,
+    data: Data, places: Ids, start_by_item: Counts, k: int, size: int, most_steps: int, is_open: Flags
 ) -> int:
     """Close every open row that holds a rare set of `size` items; open rows hold no smaller one.
 
@@ -175,6 +162,7 @@ def mark_rare_sized(
     records as a part of it needs no following: a rare set with it would have a rare part. Returns the
     steps, or -1 where it gave up; the rows closed until then are rightly so.
     """
+    indptr, items, weight_by_row, support_by_item = data
     n_items = support_by_item.size
     steps = int(items.size)
     if size == 1:
@@ -198,9 +186,9 @@ def mark_rare_sized(
         low, high = start_by_item[first], start_by_item[first + 1]
         if support_by_item[first] < k or low == high:
             continue
-        rows, positions = _grown(rows, high - low), _grown(positions, high - low)
-        rows[: high - low] = row_of[low:high]
-        positions[: high - low] = position_of[low:high]
+        rows, positions = grown(rows, 0, high - low), grown(positions, 0, high - low)
+        rows[: high - low] = places[low:high, ROW]
+        positions[: high - low] = places[low:high, POSITION]
         begins[0], ends[0], depths[0], supports[0] = 0, high - low, 1, support_by_item[first]
         n_open = 1
         while n_open > 0:
@@ -262,7 +250,7 @@ def mark_rare_sized(
                     total += entries[item]
                 else:
                     is_wanted[item] = False
-            rows, positions = _grown(rows, top + total), _grown(positions, top + total)
+            rows, positions = grown(rows, top, top + total), grown(positions, top, top + total)
             for entry in range(low, top):
                 row = rows[entry]
                 end = indptr[row + 1]

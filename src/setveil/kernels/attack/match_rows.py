@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Counts, Ids, Words, jit
-from ..itemsets.signed import row_holds
+from ..base import Counts, Ids, Words, jit, row_holds
+from .match_loops import Data
 
 States = npt.NDArray[np.int8]
 
 SAFE, AT_RISK, UNKNOWN = 0, 1, 2
+
+
+class Lists(NamedTuple):
+    """The rows of each item, as lists and for some as bitmaps; see `kernels.supports`."""
+
+    list_indptr: Counts
+    rows: Ids
+    bitmaps: Words
+    slot_of_item: Ids
 
 
 @jit
@@ -24,19 +35,16 @@ def _holds(item: int, row: int, indptr: Counts, items: Ids, bitmaps: Words, slot
 @jit
 def count_signed(
     known: Ids,
-    indptr: Counts,
-    items: Ids,
-    list_indptr: Counts,
-    list_rows: Ids,
-    bitmaps: Words,
-    slot_of_item: Ids,
-    weight_by_row: Counts,
+    data: Data,
+    lists: Lists,
     enough: int,
     low_draw: int,
     high_draw: int,
     support: Counts,
 ) -> None:
     """Count the records that fit what is known, up to `enough`; -1 in `known` says nothing."""
+    indptr, items, weight_by_row, _ = data
+    list_indptr, list_rows, bitmaps, slot_of_item = lists
     for draw in range(low_draw, high_draw):
         shortest = -1
         for step in range(known.shape[1]):
@@ -73,13 +81,8 @@ def count_signed(
 @jit
 def count_holders(
     rows: Ids,
-    indptr: Counts,
-    items: Ids,
-    list_indptr: Counts,
-    list_rows: Ids,
-    bitmaps: Words,
-    slot_of_item: Ids,
-    weight_by_row: Counts,
+    data: Data,
+    lists: Lists,
     enough: int,
     most_steps: int,
     low_row: int,
@@ -90,6 +93,8 @@ def count_holders(
 
     Items are ranks, so a row's first item has the shortest list.
     """
+    indptr, items, weight_by_row, _ = data
+    list_indptr, list_rows, bitmaps, slot_of_item = lists
     for place in range(low_row, high_row):
         start, end = indptr[rows[place]], indptr[rows[place] + 1]
         total = 0
@@ -122,14 +127,8 @@ def search_row(
     start: int,
     end: int,
     size: int,
-    indptr: Counts,
-    items: Ids,
-    list_indptr: Counts,
-    list_rows: Ids,
-    bitmaps: Words,
-    slot_of_item: Ids,
-    weight_by_row: Counts,
-    support_by_item: Counts,
+    data: Data,
+    lists: Lists,
     k: int,
     most_steps: int,
     held: Ids,
@@ -141,6 +140,8 @@ def search_row(
     `chosen` are the places of the items chosen so far; ``held[d, :n_held[d]]`` are the rows that hold
     the first d + 1 of them, for d above 0. Returns the state and the steps.
     """
+    indptr, items, weight_by_row, support_by_item = data
+    list_indptr, list_rows, bitmaps, slot_of_item = lists
     steps = 0
     depth = 0
     chosen[0] = start - 1
@@ -187,14 +188,8 @@ def search_row(
 @jit
 def search_rows(
     rows: Ids,
-    indptr: Counts,
-    items: Ids,
-    list_indptr: Counts,
-    list_rows: Ids,
-    bitmaps: Words,
-    slot_of_item: Ids,
-    weight_by_row: Counts,
-    support_by_item: Counts,
+    data: Data,
+    lists: Lists,
     k: int,
     from_size: int,
     most_steps: int,
@@ -207,8 +202,9 @@ def search_rows(
 
     `evidence` gets a smallest rare set that was found. A row with fewer items is known whole.
     """
+    indptr, items = data.indptr, data.items
     most = state.shape[1]
-    held = np.empty((most, weight_by_row.size), np.int32)
+    held = np.empty((most, data.weight_by_row.size), np.int32)
     n_held = np.zeros(most, np.int64)
     chosen = np.zeros(most, np.int64)
     for place in range(low_row, high_row):
@@ -218,24 +214,7 @@ def search_rows(
             if size > end - start:
                 state[place, size - 1] = state[place, size - 2] if size > 1 else SAFE
                 continue
-            found, steps = search_row(
-                start,
-                end,
-                size,
-                indptr,
-                items,
-                list_indptr,
-                list_rows,
-                bitmaps,
-                slot_of_item,
-                weight_by_row,
-                support_by_item,
-                k,
-                left,
-                held,
-                n_held,
-                chosen,
-            )
+            found, steps = search_row(start, end, size, data, lists, k, left, held, n_held, chosen)
             left = max(1, left - steps)
             state[place, size - 1] = found
             if found == AT_RISK:

@@ -10,23 +10,23 @@ Both count their steps and give up at a limit, so that what comes out depends on
 from __future__ import annotations
 
 from math import comb
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Counts, Ids, Words, even_parts, in_threads, plain
-from ..itemsets.rare_loops import occurrences
+from ..base import Counts, Flags, Ids, even_parts, in_threads, plain
+from ..itemsets.projected import list_places
 from . import match_draws as draws
-from . import match_rows as single
-from .match_loops import SHARE, Flags, count_rare_sized, mark_rare_sized
-from .match_rows import AT_RISK, SAFE, UNKNOWN
+from .match_loops import SHARE, Data, count_rare_sized, mark_rare_sized
+from .match_rows import AT_RISK, SAFE, UNKNOWN, Lists, count_holders, count_signed, search_rows
 
 __all__ = [
     "AT_RISK",
     "SAFE",
     "SHARE",
     "UNKNOWN",
+    "Data",
+    "Lists",
     "count_rare_subsets",
     "draw_known",
     "draw_records",
@@ -36,11 +36,6 @@ __all__ = [
     "supports_of_rows",
     "supports_signed",
 ]
-
-Data: TypeAlias = tuple[Counts, Ids, Counts, Counts]
-"""Rows: indptr, items (ranks), weight by row, support by item."""
-Lists: TypeAlias = tuple[Counts, Ids, Words, Ids]
-"""Rows of items: list_indptr, rows, bitmaps, slot by item; as in `supports`."""
 
 _TASKS_PER_THREAD = 8
 _LEAST_PER_TASK = 64
@@ -69,20 +64,18 @@ def count_rare_subsets(data: Data, k: int, sizes: range, steps_left: int) -> lis
     counted
         For each size that was counted, how many such subsets of each row are rare, and the steps.
     """
-    indptr, items, weight_by_row, support_by_item = data
     if not sizes:
         return []
-    longest = int(np.diff(indptr).max(initial=0))
+    longest = int(np.diff(data.indptr).max(initial=0))
     choose = np.array(
         [[comb(n, t) for t in range(sizes[-1])] for n in range(longest + 1)], dtype=np.int64
     ).reshape(longest + 1, sizes[-1])
-    start, position, row, _ = occurrences(indptr, items, support_by_item.size, 1)
+    places, start, _ = list_places(data.indptr, data.items, data.support_by_item.size, 1)
     steps_by_size = np.zeros(len(sizes), np.int64)
-    rare_by_row = np.zeros((len(sizes), len(weight_by_row)), np.int64)
+    rare_by_row = np.zeros((len(sizes), len(data.weight_by_row)), np.int64)
     counted = count_rare_sized(
-        indptr, items, weight_by_row, support_by_item, start, position, row, choose, k, sizes[0],
-        steps_left, steps_by_size, rare_by_row,
-    )  # fmt: skip
+        data, places, start, choose, k, sizes[0], steps_left, steps_by_size, rare_by_row
+    )
     return [(rare_by_row[s], int(steps_by_size[s])) for s in range(counted)]
 
 
@@ -109,13 +102,9 @@ def mark_rare_rows(
     steps
         The steps it took; None where it gave up, so that some rows still open may hold one.
     """
-    indptr, items, weight_by_row, support_by_item = data
-    start, position, row, _ = occurrences(indptr, items, support_by_item.size, 1)
+    places, start, _ = list_places(data.indptr, data.items, data.support_by_item.size, 1)
     is_open = is_open.copy()
-    steps = mark_rare_sized(
-        indptr, items, weight_by_row, support_by_item, start, position, row, k, size, most_steps,
-        is_open,
-    )  # fmt: skip
+    steps = mark_rare_sized(data, places, start, k, size, most_steps, is_open)
     return is_open, None if steps < 0 else steps
 
 
@@ -156,15 +145,11 @@ def search_rare(
     evidence
         For each row a smallest rare set that was found, padded with -1.
     """
-    indptr, items, weight_by_row, support_by_item = data
-    weights = (weight_by_row, support_by_item)
     rows = plain(rows, np.int32)
     state = np.zeros((len(rows), most), np.int8)
     evidence = np.full((len(rows), most), -1, np.int32)
     in_threads(
-        lambda part: single.search_rows(
-            rows, indptr, items, *lists, *weights, k, from_size, most_steps, *part, state, evidence
-        ),
+        lambda part: search_rows(rows, data, lists, k, from_size, most_steps, *part, state, evidence),
         even_parts(len(rows), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
         threads,
     )
@@ -189,13 +174,10 @@ def supports_of_rows(
     threads
         The threads to use.
     """
-    indptr, items, weight_by_row, _ = data
     rows = plain(rows, np.int32)
     support = np.zeros(len(rows), np.int64)
     in_threads(
-        lambda part: single.count_holders(
-            rows, indptr, items, *lists, weight_by_row, enough, most_steps, *part, support
-        ),
+        lambda part: count_holders(rows, data, lists, enough, most_steps, *part, support),
         even_parts(len(rows), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
         threads,
     )
@@ -216,13 +198,10 @@ def supports_signed(known: Ids, data: Data, lists: Lists, enough: int = 0, threa
     threads
         The threads to use.
     """
-    indptr, items, weight_by_row, _ = data
     known = plain(known, np.int32)
     support = np.zeros(len(known), np.int64)
     in_threads(
-        lambda part: single.count_signed(
-            known, indptr, items, *lists, weight_by_row, enough, *part, support
-        ),
+        lambda part: count_signed(known, data, lists, enough, *part, support),
         even_parts(len(known), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
         threads,
     )

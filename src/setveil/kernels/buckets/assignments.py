@@ -10,11 +10,8 @@ component of the graph with edges line -> column (may take) and column -> line (
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base import Counts, Ids, jit
-
-Flags = npt.NDArray[np.bool_]
+from ..base import Counts, Flags, Ids, jit
 
 
 @jit

@@ -17,11 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base import Counts, Ids, jit
-
-Flags = npt.NDArray[np.bool_]
+from ..base import Counts, Flags, Ids, jit
 
 ATTEMPTS = 256
 """How many groups are tried between two lists of the classes that have tuples left."""

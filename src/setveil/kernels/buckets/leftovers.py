@@ -11,13 +11,11 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base import Counts, Ids, Words, jit
+from ..base import Counts, Flags, Ids, Words, jit
 from .assignments import find_valid, forget_bucket, gather_bucket
 from .injector import Classes, are_incompatible
 
-Flags = npt.NDArray[np.bool_]
 WORD = 64
 
 

@@ -10,13 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base import Counts, Ids, jit
+from ..base import Counts, Flags, Ids, jit
 from .assignments import find_valid, forget_bucket, gather_bucket
 from .injector import Classes
-
-Flags = npt.NDArray[np.bool_]
 
 FREE, BUCKETS = 0, 1
 """Places in `Store.ends`: the first free slot, and how many buckets were ever made."""

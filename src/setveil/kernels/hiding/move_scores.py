@@ -12,25 +12,96 @@ target, and at every level a pattern is hidden only if everything below it goes.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base import Counts, Ids, Words, jit
+from ..base import Counts, Ids, Reals, Words, jit
 from ..supports import support_of
 from .rows import Shape, is_below
 
-Reals: TypeAlias = npt.NDArray[np.float64]
 Lists: TypeAlias = tuple[Counts, Ids, Words, Ids, Counts]
 """Row lists, bitmaps and weights of one side, from `supports`."""
 Rows: TypeAlias = tuple[Counts, Ids, Counts]
 """The rows of one side, and the number of records that each stands for."""
-Classes: TypeAlias = tuple[Ids, Ids, Ids, Ids, bool, Counts, Counts]
-"""The move of each class, the targets of each move, the values of the pattern and of each class,
-whether only these are raised, and the rows of each class by start and member. Classes of one move stand
-together."""
 
+
+class Sets(NamedTuple):
+    """Sets of nodes, one a line, and how many each has."""
+
+    nodes: Ids
+    sizes: Ids
+
+
+class Classes(NamedTuple):
+    """Moves in classes of rows that go together; classes of one move stand together."""
+
+    move_of_class: Ids
+    targets_by_move: Ids
+    pattern: Ids
+    values: Ids
+    """Of each class, those that were found like the pattern's."""
+    narrow: bool
+    """Whether only these are raised."""
+    class_start: Counts
+    row_by_member: Counts
+    """The rows of class c are those from ``class_start[c]`` to the next start."""
+
+
+class Reading(NamedTuple):
+    """What a row holds besides its nodes: what is above them by `parent`; the shape of the trees."""
+
+    parent: Ids
+    shape: Shape
+
+
+class Raised(NamedTuple):
+    """What raising the pattern's own rows changes, by move and set.
+
+    The change of the set's count, and the counts of its image on either side, this raising included; -1
+    where the image is the set.
+    """
+
+    change: Counts
+    image_here: Counts
+    image_there: Counts
+
+
+class Counted(NamedTuple):
+    """Sets, how many records of each side hold them, and how many of the pattern's."""
+
+    sets: Sets
+    counts: Counts
+    own_held: Counts
+
+
+class Bounds(NamedTuple):
+    """By side, how many records there are, and the least that make a pattern."""
+
+    records: Counts
+    least: Counts
+
+
+class Work(NamedTuple):
+    """Work space of a count over classes; the last five are by set."""
+
+    seen: Counts
+    """By node, the stamp of the last row that held it."""
+    role: Ids
+    """What becomes of each node of each set in the rows of the class."""
+    own_role: Ids
+    """The same in the pattern's own rows, which makes the image; `role` itself for no images."""
+    affected: Ids
+    change: Counts
+    image_change: Counts
+    touched: Counts
+    """How many records that move hold the set."""
+    at: Counts
+    """The last stamp and the last move, and how many sets are affected."""
+
+
+STAMP, MOVE, AFFECTED = 0, 1, 2
+"""Places in `Work.at`."""
 OTHER, TARGET = -1, -2
 
 
@@ -63,19 +134,12 @@ def _role(node: int, targets: Ids, values: Ids, narrow: bool, shape: Shape) -> i
 
 
 @jit
-def _find_roles(
-    targets: Ids,
-    values: Ids,
-    narrow: bool,
-    sets: Ids,
-    sizes: Ids,
-    shape: Shape,
-    role: Ids,
-) -> None:
+def _find_roles(targets: Ids, values: Ids, narrow: bool, sets: Sets, shape: Shape, role: Ids) -> None:
     """Find what a move makes of each node of each set."""
-    for which in range(sets.shape[0]):
+    nodes, sizes = sets
+    for which in range(sizes.size):
         for i in range(sizes[which]):
-            role[which, i] = _role(sets[which, i], targets, values, narrow, shape)
+            role[which, i] = _role(nodes[which, i], targets, values, narrow, shape)
 
 
 @jit
@@ -101,35 +165,32 @@ def count_raised(
     low: int,
     high: int,
     n_patterns: int,
-    targets_by_move: Ids,
-    pattern: Ids,
-    narrow: bool,
-    sets: Ids,
-    sizes: Ids,
+    classes: Classes,
+    sets: Sets,
     held_before: Counts,
     shape: Shape,
     moved: Lists,
     here: Lists,
     there: Lists,
-    change: Counts,
-    image_here: Counts,
-    image_there: Counts,
+    raised: Raised,
 ) -> None:
     """Count what raising the pattern's own rows changes, for the moves low .. high - 1.
 
-    For each move and set: the change of the set's count, and for the first `n_patterns` sets the counts
-    of the image on either side, this raising included; -1 where the image is the set. `moved` are the
-    pattern's rows alone, `here` all rows of that side and `there` the other's.
+    Images are counted for the first `n_patterns` sets. `moved` are the pattern's rows alone, `here` all
+    rows of that side and `there` the other's.
     """
-    width = max(1, sets.shape[1])
+    nodes, sizes = sets
+    change, image_here, image_there = raised
+    width = max(1, nodes.shape[1])
     probe, room = np.empty(width, np.int32), np.empty(width, np.int32)
-    role = np.empty((sets.shape[0], width), np.int32)
-    affected = np.empty(sets.shape[0], np.int32)
+    role = np.empty((sizes.size, width), np.int32)
+    affected = np.empty(sizes.size, np.int32)
     for move in range(low, high):
         change[move] = 0
         image_here[move] = -1
         image_there[move] = -1
-        _find_roles(targets_by_move[move], pattern, narrow, sets, sizes, shape, role)
+        targets = classes.targets_by_move[move]
+        _find_roles(targets, classes.pattern, classes.narrow, sets, shape, role)
         for turn in range(_find_affected(role, role, sizes, affected)):
             which = affected[turn]
             lost = False
@@ -138,7 +199,7 @@ def count_raised(
                 if role[which, i] >= 0:
                     lost = True
                 elif role[which, i] == OTHER:
-                    probe[rest] = sets[which, i]
+                    probe[rest] = nodes[which, i]
                     rest += 1
             # The moved rows that have the rest of the set: afterwards they hold its image.
             with_rest = _support(probe, rest, moved, room)
@@ -146,7 +207,7 @@ def count_raised(
             if which >= n_patterns or not lost:
                 continue
             for i in range(sizes[which]):
-                probe[i] = role[which, i] if role[which, i] >= 0 else sets[which, i]
+                probe[i] = role[which, i] if role[which, i] >= 0 else nodes[which, i]
             had = _support(probe, sizes[which], moved, room)
             image_here[move, which] = _support(probe, sizes[which], here, room) - had + with_rest
             image_there[move, which] = _support(probe, sizes[which], there, room)
@@ -154,28 +215,18 @@ def count_raised(
 
 @jit
 def _count_changes(
-    members: Counts,
-    n_patterns: int,
-    sets: Ids,
-    sizes: Ids,
-    rows: Rows,
-    parent: Ids,
-    seen: Counts,
-    stamp: int,
-    role: Ids,
-    own_role: Ids,
-    affected: Ids,
-    change: Counts,
-    image_change: Counts,
-    touched: Counts,
-) -> int:
-    """Count what raising the rows of one class changes; return the stamp to go on with.
+    members: Counts, n_patterns: int, sets: Sets, rows: Rows, parent: Ids, work: Work
+) -> None:
+    """Count what raising some rows, the members of a class, changes of the sets that are affected.
 
-    For each set of `affected`: the change of its count, for the first `n_patterns` that of its image's,
-    and how many of its records move. `role` is what becomes of nodes in these rows, `own_role` in the
-    pattern's own rows, which makes the image.
+    For each the change of its count, for the first `n_patterns` that of its image's, and how many
+    of its records move.
     """
     indptr, items, weight_by_row = rows
+    nodes, sizes = sets
+    seen, role, own_role, every, change, image_change, touched, at = work
+    affected = every[: at[AFFECTED]]
+    stamp = at[STAMP]
     for turn in range(affected.size):
         change[affected[turn]] = 0
         image_change[affected[turn]] = 0
@@ -198,7 +249,7 @@ def _count_changes(
             for i in range(sizes[which]):
                 kind = role[which, i]
                 image = own_role[which, i]
-                has = seen[sets[which, i]] == stamp
+                has = seen[nodes[which, i]] == stamp
                 has_after = kind == TARGET or (kind == OTHER and has)
                 if not has:
                     before = False
@@ -225,7 +276,54 @@ def _count_changes(
                     image_change[which] -= weight
                 if image_after:
                     image_change[which] += weight
-    return stamp
+    at[STAMP] = stamp
+
+
+@jit
+def _new_work(sets: Sets, n_nodes: int, with_images: bool) -> Work:
+    """Return work space for these sets of a tree of so many nodes."""
+    nodes, sizes = sets
+    role = np.empty(nodes.shape, np.int32)
+    by_set = np.zeros((3, sizes.size), np.int64)
+    return Work(
+        np.full(n_nodes, -1, np.int64),
+        role,
+        np.empty(nodes.shape, np.int32) if with_images else role,
+        np.empty(sizes.size, np.int32),
+        by_set[0],
+        by_set[1],
+        by_set[2],
+        np.array([0, -1, 0]),
+    )
+
+
+@jit
+def _count_class(
+    which: int,
+    classes: Classes,
+    n_patterns: int,
+    sets: Sets,
+    rows: Rows,
+    reading: Reading,
+    work: Work,
+) -> int:
+    """Count what raising the rows of a class changes, into `work`; return its move."""
+    move = classes.move_of_class[which]
+    at = work.at
+    if move != at[MOVE] or classes.narrow:
+        targets = classes.targets_by_move[move]
+        if move != at[MOVE] and n_patterns > 0:
+            _find_roles(targets, classes.pattern, classes.narrow, sets, reading.shape, work.own_role)
+        at[MOVE] = move
+        work.change[:] = 0
+        work.image_change[:] = 0
+        work.touched[:] = 0
+        values = classes.values[which]
+        _find_roles(targets, values, classes.narrow, sets, reading.shape, work.role)
+        at[AFFECTED] = _find_affected(work.role, work.own_role, sets.sizes, work.affected)
+    members = classes.row_by_member[classes.class_start[which] : classes.class_start[which + 1]]
+    _count_changes(members, n_patterns, sets, rows, reading.parent, work)
+    return int(move)
 
 
 @jit
@@ -249,72 +347,31 @@ def score_moves(
     high: int,
     side: int,
     classes: Classes,
-    sets: Ids,
-    sizes: Ids,
-    counts: Counts,
-    own_held: Counts,
-    raised_change: Counts,
-    image_here: Counts,
-    image_there: Counts,
+    patterns: Counted,
+    raised: Raised,
     rows: Rows,
-    parent: Ids,
-    shape: Shape,
-    records: Counts,
-    least: Counts,
+    reading: Reading,
+    bounds: Bounds,
     jumping: Counts,
     finite: Reals,
 ) -> None:
     """Score the moves of the classes low .. high - 1, each raised with the pattern's own rows.
 
     `jumping` gets how many jumping patterns fewer there are, `finite` the sum by which the finite
-    growths fall. `side` is the side of the pattern's rows; `counts` has both sides' counts of each set,
-    `own_held` how many of the pattern's records hold it, and the rest is what `count_raised` found.
+    growths fall. `side` is the side of the pattern's rows, and `raised` is what `count_raised` found.
     """
-    move_of_class, targets_by_move, pattern, values, narrow, class_start, row_by_member = classes
-    n_sets = sets.shape[0]
-    seen = np.full(parent.size, -1, np.int64)
-    role, own_role = (
-        np.empty((n_sets, sets.shape[1]), np.int32),
-        np.empty((n_sets, sets.shape[1]), np.int32),
-    )
-    affected = np.empty(n_sets, np.int32)
-    change, image_change = np.empty(n_sets, np.int64), np.empty(n_sets, np.int64)
-    touched = np.empty(n_sets, np.int64)
+    sets, counts, own_held = patterns
+    records, least = bounds
+    raised_change, image_here, image_there = raised
+    n_sets = sets.sizes.size
+    work = _new_work(sets, reading.parent.size, True)
+    change, image_change, touched = work.change, work.image_change, work.touched
     now = np.empty(2, np.int64)
     growth = np.empty(n_sets, np.float64)
     for which in range(n_sets):
         growth[which] = worst_growth(counts[which, 0], counts[which, 1], records, least)
-    stamp = 0
-    last = -1
-    concerned = affected[:0]
     for which_class in range(low, high):
-        move = move_of_class[which_class]
-        if move != last or narrow:
-            targets = targets_by_move[move]
-            if move != last:
-                _find_roles(targets, pattern, narrow, sets, sizes, shape, own_role)
-            last = move
-            change[:] = 0
-            image_change[:] = 0
-            touched[:] = 0
-            _find_roles(targets, values[which_class], narrow, sets, sizes, shape, role)
-            concerned = affected[: _find_affected(role, own_role, sizes, affected)]
-        stamp = _count_changes(
-            row_by_member[class_start[which_class] : class_start[which_class + 1]],
-            n_sets,
-            sets,
-            sizes,
-            rows,
-            parent,
-            seen,
-            stamp,
-            role,
-            own_role,
-            concerned,
-            change,
-            image_change,
-            touched,
-        )
+        move = _count_class(which_class, classes, n_sets, sets, rows, reading, work)
         fewer = 0
         fall = 0.0
         for which in range(n_sets):
@@ -343,13 +400,11 @@ def find_distances(
     low: int,
     high: int,
     classes: Classes,
-    forms: Ids,
-    sizes: Ids,
+    forms: Sets,
     counts: Counts,
     raised_change: Counts,
     rows: Rows,
-    parent: Ids,
-    shape: Shape,
+    reading: Reading,
     least: int,
     start_by_itemset: Counts,
     distance_by_form: Reals,
@@ -360,40 +415,10 @@ def find_distances(
     The forms of an itemset are itself and all that is more general, nearest first. `distance` gets,
     for each class and itemset, the distance of the nearest form that is frequent; -1 where none is.
     """
-    move_of_class, targets_by_move, _, values, narrow, class_start, row_by_member = classes
-    n_forms = forms.shape[0]
-    seen = np.full(parent.size, -1, np.int64)
-    role = np.empty((n_forms, forms.shape[1]), np.int32)
-    affected = np.empty(n_forms, np.int32)
-    change, image_change = np.empty(n_forms, np.int64), np.empty(n_forms, np.int64)
-    touched = np.empty(n_forms, np.int64)
-    stamp = 0
-    last = -1
-    concerned = affected[:0]
+    work = _new_work(forms, reading.parent.size, False)
+    change = work.change
     for which_class in range(low, high):
-        move = move_of_class[which_class]
-        if move != last or narrow:
-            last = move
-            change[:] = 0
-            targets = targets_by_move[move]
-            _find_roles(targets, values[which_class], narrow, forms, sizes, shape, role)
-            concerned = affected[: _find_affected(role, role, sizes, affected)]
-        stamp = _count_changes(
-            row_by_member[class_start[which_class] : class_start[which_class + 1]],
-            0,
-            forms,
-            sizes,
-            rows,
-            parent,
-            seen,
-            stamp,
-            role,
-            role,
-            concerned,
-            change,
-            image_change,
-            touched,
-        )
+        move = _count_class(which_class, classes, 0, forms, rows, reading, work)
         for itemset in range(start_by_itemset.size - 1):
             distance[which_class, itemset] = -1.0
             for form in range(start_by_itemset[itemset], start_by_itemset[itemset + 1]):

@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base import Counts, Ids, jit
+from ..base import Counts, Flags, Ids, jit
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
 Shape: TypeAlias = tuple[Ids, Ids, Ids]
 """First leaf, end of the leaves, and depth of each node."""
 

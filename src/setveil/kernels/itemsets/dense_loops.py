@@ -8,10 +8,35 @@ reached". When all have reached it nothing here is rare and the scan stops, most
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..base import Counts, Ids, Stop, Words, jit, lowest_bit
-from .rare_loops import Found, grown, has_known_subset
+from ..base import Counts, Ids, Stop, Words, grown, grown_lines, jit, lowest_bit
+from .rare_loops import Found, Known, Sought, has_known_subset
+
+
+class MaskLevels(NamedTuple):
+    """The rows of each open prefix of d + 1 items, and the items that may follow, level d a line.
+
+    Those are the items with which the prefix is not rare.
+    """
+
+    masks: Words
+    weights: Counts
+    n_rows: Counts
+    follow: Words
+    left: Words
+    """Which of `follow` are still to be gone on with."""
+
+
+class Counters(NamedTuple):
+    """Work space of one scan, by item: what is counted, the counters, and which have reached k."""
+
+    wanted: Words
+    planes: Words
+    reached: Words
+    narrowed: Words
 
 
 @jit
@@ -42,18 +67,9 @@ def _add(mask: Words, weight: int, k: int, planes: Words, reached: Words) -> Non
 
 
 @jit
-def _scan(
-    masks: Words,
-    weights: Counts,
-    n_rows: int,
-    item: int,
-    wanted: Words,
-    k: int,
-    planes: Words,
-    reached: Words,
-    narrowed: Words,
-) -> bool:
+def _scan(masks: Words, weights: Counts, n_rows: int, item: int, k: int, counters: Counters) -> bool:
     """Count the wanted items in the rows that hold `item`; tell if all reached `k` early."""
+    wanted, planes, reached, narrowed = counters
     width = wanted.size
     start = (1 << planes.shape[0]) - k
     for word in range(width):
@@ -110,42 +126,69 @@ def _next_item(mask: Words) -> int:
 
 
 @jit
-def rare_dense(
-    firsts: Ids,
-    masks: Words,
-    weight_by_row: Counts,
-    k: int,
-    goal: int,
-    cap: int,
-    known: Ids,
-    table: Ids,
-    stop: Stop,
-) -> Found:
-    """Find the minimal rare sets of exactly `goal` items (3 or more) with a first in `firsts`.
+def _is_empty(mask: Words) -> bool:
+    some = np.uint64(0)
+    for word in range(mask.size):
+        some |= mask[word]
+    return bool(some == 0)
 
-    Level d holds the rows of a prefix of d + 1 items, and the items that may follow: those with which
-    the prefix is not rare. The last two items are not given a level: for each but the last the rows
-    above are scanned. `known` and `table` hold all smaller minimal rare sets, pairs too.
+
+@jit
+def _fill_level(
+    levels: MaskLevels, below: int, masks: Words, weights: Counts, n_rows: int, item: int
+) -> None:
+    """Write the rows that hold `item` and two items or more that may follow, into a level."""
+    follow = levels.follow[below]
+    kept = np.int64(0)
+    item_word, item_bit = item >> 6, np.uint64(1) << np.uint64(item & 63)
+    for row in range(n_rows):
+        if not masks[row, item_word] & item_bit:
+            continue
+        # A row with fewer than two items that may follow holds no larger set of interest.
+        more = 0
+        for word in range(follow.size):
+            left = masks[row, word] & follow[word]
+            levels.masks[below, kept, word] = left
+            if left:
+                more += 1 if left & (left - np.uint64(1)) == 0 else 2
+        if more >= 2:
+            levels.weights[below, kept] = weights[row]
+            kept += 1
+    levels.n_rows[below] = kept
+
+
+@jit
+def rare_dense(
+    firsts: Ids, masks: Words, weights: Counts, sought: Sought, known: Known, stop: Stop
+) -> Found:
+    """Find the minimal rare sets of 3 items or more with a first in `firsts`; all known are in sets.
+
+    The last two items are not given a level: for each but the last the rows above are scanned.
     """
+    k, goal = sought.k, sought.size
     n_rows, width = masks.shape
-    levels = goal - 2
     n_planes = 1
     while 1 << n_planes < k:
         n_planes += 1
-    lv_masks = np.empty((levels, n_rows, width), np.uint64)
-    lv_weights = np.empty((levels, n_rows), np.int64)
-    lv_rows = np.zeros(levels, np.int64)
-    lv_follow = np.zeros((levels, width), np.uint64)
-    lv_left = np.zeros((levels, width), np.uint64)
-    planes = np.zeros((n_planes, width), np.uint64)
-    reached = np.zeros(width, np.uint64)
-    narrowed = np.zeros(width, np.uint64)
-    wanted = np.zeros(width, np.uint64)
+    levels = MaskLevels(
+        np.empty((goal - 2, n_rows, width), np.uint64),
+        np.empty((goal - 2, n_rows), np.int64),
+        np.zeros(goal - 2, np.int64),
+        np.zeros((goal - 2, width), np.uint64),
+        np.zeros((goal - 2, width), np.uint64),
+    )
+    counters = Counters(
+        np.zeros(width, np.uint64),
+        np.zeros((n_planes, width), np.uint64),
+        np.zeros(width, np.uint64),
+        np.zeros(width, np.uint64),
+    )
+    wanted, reached = counters.wanted, counters.reached
+    has_known = known.sets.shape[0] > 0
     all_bits = np.full(width, ~np.uint64(0), np.uint64)
     prefix = np.empty(goal, np.int32)
     probe = np.empty(goal, np.int32)
-    sets = np.empty((1024, goal), np.int32)
-    support = np.empty(1024, np.int64)
+    sets, supports = np.empty((1024, goal), np.int32), np.empty(1024, np.int64)
     capped = np.zeros(firsts.size, np.bool_)
     found = 0
     for which in range(firsts.size):
@@ -153,76 +196,56 @@ def rare_dense(
         level = -1
         while not stop[0]:
             if level >= 0:
-                item = _next_item(lv_left[level])
+                item = _next_item(levels.left[level])
                 if item < 0:
                     level -= 1
                     if level < 0:
                         break
                     continue
-                above_masks, above_weights, n_above = lv_masks[level], lv_weights[level], lv_rows[level]
-                _above(item, lv_follow[level], wanted)
+                above_masks, above_weights = levels.masks[level], levels.weights[level]
+                n_above = levels.n_rows[level]
+                _above(item, levels.follow[level], wanted)
             else:
                 item = int(firsts[which])
-                above_masks, above_weights, n_above = masks, weight_by_row, n_rows
+                above_masks, above_weights, n_above = masks, weights, n_rows
                 _above(item, all_bits, wanted)
             prefix[level + 1] = item
-            some = False
-            for word in range(width):
-                if wanted[word]:
-                    some = True
-            if not some:
+            if _is_empty(wanted):
                 if level < 0:
                     break
                 continue
-            all_reached = _scan(
-                above_masks, above_weights, n_above, item, wanted, k, planes, reached, narrowed
-            )
-            if level == levels - 1:
-                if all_reached:
-                    continue
+            all_reached = _scan(above_masks, above_weights, n_above, item, k, counters)
+            if level < goal - 3:
+                level += 1
                 for word in range(width):
-                    wanted[word] &= ~reached[word]
-                while True:
-                    last = _next_item(wanted)
-                    if last < 0:
-                        break
-                    count = _count_of(last, k, planes)
-                    if count == 0:
-                        continue
-                    prefix[goal - 1] = last
-                    if known.shape[0] and has_known_subset(prefix, goal, probe, known, table):
-                        continue
-                    if found - before == cap:
-                        capped[which] = True
-                        break
-                    if found == support.size:
-                        sets, support = grown(sets, support)
-                    for i in range(goal):
-                        sets[found, i] = prefix[i]
-                    support[found] = count
-                    found += 1
-                if capped[which]:
-                    break
+                    levels.follow[level, word] = wanted[word] & reached[word]
+                    levels.left[level, word] = levels.follow[level, word]
+                _fill_level(levels, level, above_masks, above_weights, n_above, item)
                 continue
-            below = level + 1
-            kept = np.int64(0)
-            item_word, item_bit = item >> 6, np.uint64(1) << np.uint64(item & 63)
+            if all_reached:
+                continue
             for word in range(width):
-                lv_follow[below, word] = wanted[word] & reached[word]
-                lv_left[below, word] = lv_follow[below, word]
-            for row in range(n_above):
-                if not above_masks[row, item_word] & item_bit:
+                wanted[word] &= ~reached[word]
+            while True:
+                last = _next_item(wanted)
+                if last < 0:
+                    break
+                count = _count_of(last, k, counters.planes)
+                if count == 0:
                     continue
-                # A row with fewer than two items that may follow holds no larger set of interest.
-                more = 0
-                for word in range(width):
-                    left = above_masks[row, word] & lv_follow[below, word]
-                    lv_masks[below, kept, word] = left
-                    if left:
-                        more += 1 if left & (left - np.uint64(1)) == 0 else 2
-                if more >= 2:
-                    lv_weights[below, kept] = above_weights[row]
-                    kept += 1
-            lv_rows[below] = kept
-            level = below
-    return sets[:found], support[:found], capped
+                prefix[goal - 1] = last
+                if has_known and has_known_subset(prefix, goal, probe, known.sets, known.table):
+                    continue
+                if found - before == sought.cap:
+                    capped[which] = True
+                    break
+                if found == supports.size:
+                    sets = grown_lines(sets, found, found + 1)
+                    supports = grown(supports, found, found + 1)
+                for i in range(goal):
+                    sets[found, i] = prefix[i]
+                supports[found] = count
+                found += 1
+            if capped[which]:
+                break
+    return sets[:found], supports[:found], capped

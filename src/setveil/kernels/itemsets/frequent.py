@@ -12,13 +12,12 @@ from collections.abc import Callable
 from itertools import accumulate, count
 
 import numpy as np
-import numpy.typing as npt
 
 from ..base import Counts, Ids, in_threads, jit, plain, sort_slice
 from ..rows import _break_ties, merge_rows, recode_rows
 from .closed_loops import search_closed
-from .frequent_loops import Steps, list_occurrences, search_all
-from .rare_loops import item_supports
+from .frequent_loops import Forest, Steps, Wanted, search_all
+from .projected import item_supports, split_by_cost, whole_data
 
 _NO_PLACES = np.empty(0, np.int32)
 _TASKS_PER_THREAD = 12
@@ -153,28 +152,15 @@ def _in_order(indptr: Counts, items: Ids, support: Counts) -> tuple[Counts, Ids,
     return out_indptr, out_items, support[order]
 
 
-def _tasks(cost_by_item: npt.NDArray[np.float64], threads: int) -> list[Ids]:
-    """Split the first items, the dearest in front, into tasks of about equal cost."""
-    firsts = np.argsort(-cost_by_item, kind="stable").astype(np.int32)
-    share = np.cumsum(cost_by_item[firsts] + 1.0)
-    if share[-1] < _LEAST_COST_FOR_TASKS:
-        return [firsts]
-    task_of = (share * (threads * _TASKS_PER_THREAD) / share[-1]).astype(np.int64)
-    return np.split(firsts, np.flatnonzero(np.diff(task_of)) + 1)
-
-
 def _joined(found: list[Steps]) -> Steps:
     """Return the steps of all tasks as one list; parents are moved along."""
-    bounds = accumulate((len(steps[0]) for steps in found), initial=0)
+    bounds = accumulate((len(steps.parent) for steps in found), initial=0)
     parents = [
-        np.where(steps[0] >= 0, steps[0] + before, -1).astype(np.int32)
+        np.where(steps.parent >= 0, steps.parent + before, -1).astype(np.int32)
         for steps, before in zip(found, bounds, strict=False)
     ]
-    return (
-        np.concatenate(parents),
-        np.concatenate([steps[1] for steps in found]),
-        np.concatenate([steps[2] for steps in found]),
-    )
+    items, supports = ([steps[part] for steps in found] for part in (1, 2))
+    return Steps(np.concatenate(parents), np.concatenate(items), np.concatenate(supports))
 
 
 def find_frequent(
@@ -241,40 +227,33 @@ def find_frequent(
     is_all = kind == "all"
     # A closed set needs all its rows to the end: what they share beyond the prefix belongs to it.
     tail = 1 if is_all else 0
-    start, position, row, cost = list_occurrences(indptr, ranks, item_of_rank.size, tail)
+    whole, cost = whole_data(indptr, ranks, weight_by_row, item_of_rank.size, tail)
+    support_by_rank = support_by_item[item_of_rank]
     longest = int(np.diff(indptr).max())
-    data = (
-        ranks,
-        indptr[1:].copy(),
-        weight_by_row,
-        start,
-        position,
-        row,
-        support_by_item[item_of_rank],
-        longest,
-        least,
-        most_items if most_items > 0 and (is_all or parent is None) else longest,
-    )
-    places = (_NO_PLACES, _NO_PLACES)
+    most_sets = min(most_sets, 2**30)
+    is_bounded = most_items > 0 and (is_all or parent is None)
+    wanted = Wanted(least, most_items if is_bounded else longest, longest, most_sets)
+    forest = Forest(_NO_PLACES, _NO_PLACES)
     if parent is not None and is_all:
         first, end = tree_places(plain(parent, np.int32))
-        places = (first[item_of_rank], end[item_of_rank])
-    tasks = _tasks(cost, threads)
+        forest = Forest(first[item_of_rank], end[item_of_rank])
+    is_heavy = cost.sum() + cost.size >= _LEAST_COST_FOR_TASKS
+    every = np.arange(cost.size, dtype=np.int32)
+    tasks = split_by_cost(cost, every, threads * _TASKS_PER_THREAD if is_heavy else 1)
     found_by_task = np.zeros(len(tasks), np.int64)
-    most_sets = min(most_sets, 2**30)
     begun, lock = count(), threading.Lock()
 
     def search(number: int) -> Steps:
         if tick is not None:
             with lock:
                 tick(next(begun) / len(tasks))
+        about = (tasks[number], whole, support_by_rank, wanted)
         if is_all:
-            return search_all(tasks[number], *data, *places, found_by_task, number, most_sets)
-        only_maximal = kind == "maximal"
-        return search_closed(tasks[number], *data, only_maximal, found_by_task, number, most_sets)
+            return search_all(*about, forest, found_by_task, number)
+        return search_closed(*about, kind == "maximal", found_by_task, number)
 
     found = in_threads(search, range(len(tasks)), threads)
-    if found_by_task.sum() > most_sets or sum(len(steps[0]) for steps in found) >= 2**31:
+    if found_by_task.sum() > most_sets or sum(len(steps.parent) for steps in found) >= 2**31:
         return None
     sets = _unfold(*_joined(found), item_of_rank)
     del found

@@ -19,20 +19,12 @@ import numpy.typing as npt
 from ..base import Ask, Counts, Ids, Stop, Words, in_threads, new_stop, plain
 from ..rows import recode_rows
 from .dense_loops import rare_dense, rows_as_masks
-from .rare_loops import (
-    Bits,
-    Found,
-    fill_table,
-    item_supports,
-    occurrences,
-    rare_deep,
-    rare_pairs,
-)
+from .projected import item_supports, split_by_cost, whole_data
+from .rare_loops import Found, Known, Sought, fill_table, rare_deep, rare_pairs
 from .rare_order import Part, write_in_order
 
-# indptr, items, weight_by_row, and the occurrences: start_by_item, position, row
-Data: TypeAlias = tuple[Counts, Ids, Counts, Counts, Ids, Ids]
-
+Search: TypeAlias = Callable[[int, Ids], Found]
+"""Finds sets with some first items, up to a number for each."""
 Asking: TypeAlias = tuple[Ask | None, Stop]
 
 # A bit for each pair of items; where this would be more, the search does without it.
@@ -45,25 +37,15 @@ _LEAST_COST_FOR_THREADS = 1e8
 _NO_CAP = np.iinfo(np.int64).max
 
 
-def _by_cost(cost_by_item: npt.NDArray[np.float64], firsts: Ids, size: int, threads: int) -> list[Ids]:
-    """Split the first items, the dearest in front, into tasks of about equal cost."""
-    firsts = firsts[np.argsort(-cost_by_item[firsts], kind="stable")]
-    share = np.cumsum(cost_by_item[firsts] + 1.0)
-    if threads <= 1 or firsts.size < 2 or share[-1] * 8.0**size < _LEAST_COST_FOR_THREADS:
-        return [firsts]
-    task_of = (share * (threads * _TASKS_PER_THREAD) / share[-1]).astype(np.int64)
-    return np.split(firsts, np.flatnonzero(np.diff(task_of)) + 1)
-
-
 def _search_size(
-    kernel: Callable[[int, Ids], Found],
+    search: Search,
     cost_by_item: npt.NDArray[np.float64],
     size: int,
     limit: int,
     threads: int,
     asking: Asking,
 ) -> tuple[list[Part], bool]:
-    """Run `kernel` over all first items; with a limit, take some sets from each of them.
+    """Run `search` over all first items; with a limit, take some sets from each of them.
 
     Each first item yields up to `cap` sets, a number that grows for those that have more until
     the limit is met, so what comes out depends on the data alone. What was found is left in parts:
@@ -73,8 +55,10 @@ def _search_size(
     cap = _NO_CAP if limit <= 0 else max(4, 2 * limit // max(1, firsts.size))
     parts: list[Part] = []
     while True:
-        tasks = _by_cost(cost_by_item, firsts, size, threads)
-        found = in_threads(partial(kernel, cap), tasks, threads, *asking)
+        cost = (cost_by_item[firsts].sum() + firsts.size) * 8.0**size
+        is_heavy = threads > 1 and cost >= _LEAST_COST_FOR_THREADS
+        tasks = split_by_cost(cost_by_item, firsts, threads * _TASKS_PER_THREAD if is_heavy else 1)
+        found = in_threads(partial(search, cap), tasks, threads, *asking)
         capped = np.concatenate([task[f[2]] for task, f in zip(tasks, found, strict=True)])
         enough = 0 < limit <= _total(parts) + sum(len(f[0]) for f in found)
         if limit <= 0 or enough or capped.size == 0:
@@ -105,36 +89,6 @@ def _in_turn(parts: list[Part], limit: int) -> list[Part]:
     turn = np.arange(first.size) - np.searchsorted(first, first)
     chosen = order[np.lexsort((first, turn))[:limit]]
     return [(sets[chosen], support[chosen])]
-
-
-def _pairs(data: Data, k: int, frequent_bits: Bits, stop: Stop, cap: int, firsts: Ids) -> Found:
-    return rare_pairs(firsts, *data, k, cap, frequent_bits, stop)
-
-
-def _deep(
-    data: Data,
-    support_by_rank: Counts,
-    k: int,
-    size: int,
-    smaller: tuple[Bits, Ids, Ids],
-    stop: Stop,
-    cap: int,
-    firsts: Ids,
-) -> Found:
-    return rare_deep(firsts, *data, support_by_rank, k, size, cap, *smaller, stop)
-
-
-def _dense(
-    masks: Words,
-    weights: Counts,
-    k: int,
-    size: int,
-    smaller: tuple[Ids, Ids],
-    stop: Stop,
-    cap: int,
-    firsts: Ids,
-) -> Found:
-    return rare_dense(firsts, masks, weights, k, size, cap, *smaller, stop)
 
 
 def _longest_first(indptr: Counts, items: Ids, weights: Counts, n_items: int) -> tuple[Words, Counts]:
@@ -228,33 +182,33 @@ def find_rare(
     rank_of_item = np.full(n_items, -1, np.int32)
     rank_of_item[item_of_rank] = np.arange(item_of_rank.size, dtype=np.int32)
     support_by_rank = support_by_item[item_of_rank]
+    n_ranks = item_of_rank.size
     indptr, items = recode_rows(indptr, items, rank_of_item)
-    start, position, row, cost = occurrences(indptr, items, item_of_rank.size, m - 1)
-    data = (indptr, items, weight_by_row, start, position, row)
-    bit_width = item_of_rank.size + 7 >> 3
-    bit_rows = item_of_rank.size if item_of_rank.size * bit_width <= _MOST_BIT_BYTES else 0
-    frequent_bits = np.zeros((bit_rows, bit_width), np.uint8)
-    is_dense = item_of_rank.size <= _MOST_DENSE_ITEMS
-    rows = (
-        _longest_first(indptr, items, weight_by_row, item_of_rank.size) if is_dense and m > 2 else None
-    )
-    known = np.empty((0, m), np.int32)
+    whole, cost = whole_data(indptr, items, weight_by_row, n_ranks)
+    bit_width = n_ranks + 7 >> 3
+    bit_rows = n_ranks if n_ranks * bit_width <= _MOST_BIT_BYTES else 0
+    bits = np.zeros((bit_rows, bit_width), np.uint8)
+    is_dense = n_ranks <= _MOST_DENSE_ITEMS and m > 2
+    masks = _longest_first(indptr, items, weight_by_row, n_ranks) if is_dense else None
+    sets_known = np.empty((0, m), np.int32)
     found: list[list[Part]] = []
-    for size in range(2, min(m, item_of_rank.size) + 1):
+    for size in range(2, min(m, n_ranks) + 1):
         remaining = limit - singles.size - sum(map(_total, found)) if limit > 0 else 0
-        if size == 2:
-            kernel = partial(_pairs, data, k, frequent_bits, stop)
-        elif rows is not None:
-            kernel = partial(_dense, *rows, k, size, (known, _hash_table(known)), stop)
-        else:
-            smaller = (frequent_bits, known, _hash_table(known))
-            kernel = partial(_deep, data, support_by_rank, k, size, smaller, stop)
-        parts, met = _search_size(kernel, cost, size, remaining, threads, (ask, stop))
+        known = Known(bits, sets_known, _hash_table(sets_known))
+
+        def search(cap: int, firsts: Ids, size: int = size, known: Known = known) -> Found:
+            if size == 2:
+                return rare_pairs(firsts, whole, k, cap, bits, stop)
+            if masks is not None:
+                return rare_dense(firsts, *masks, Sought(k, size, cap), known, stop)
+            return rare_deep(firsts, whole, support_by_rank, Sought(k, size, cap), known, stop)
+
+        parts, met = _search_size(search, cost, size, remaining, threads, (ask, stop))
         found.append(parts)
         if met:
             break
-        if size < m and (size > 2 or not bit_rows or rows is not None):
-            known = _with_smaller(known, parts)
+        if size < m and (size > 2 or not bit_rows or is_dense):
+            sets_known = _with_smaller(sets_known, parts)
     # Not filled before they are written, so that their memory is taken as that of `found` is let go.
     sets = np.empty((singles.size + sum(map(_total, found)), m), np.int32)
     support = np.empty(len(sets), np.int64)

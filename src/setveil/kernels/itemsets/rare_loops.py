@@ -1,90 +1,65 @@
 """The compiled loops of the rare-itemset finder; `rare` is their front.
 
-Items are ranks here: rank 0 is the rarest of the items that are not rare themselves. Rows hold
-ranks ascending, so what follows an item in its row are the possible extensions of a prefix that
-ends with it.
+The levels are those of `projected`, with the items that extend a prefix to a set that is neither rare
+nor of the same support as a subset: minimal rare sets have no such subset.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Counts, Ids, Stop, jit, sort_slice
+from ..base import Counts, Ids, Stop, grown, grown_lines, jit, sort_slice
+from .projected import (
+    FIRST_ITEM,
+    Projected,
+    Tally,
+    count_after,
+    descend,
+    new_levels,
+    new_tally,
+    next_place,
+    with_room,
+)
 
 Bits = npt.NDArray[np.uint8]
 Found = tuple[Ids, Counts, npt.NDArray[np.bool_]]
+"""Sets as ranks, their supports, and for each first item whether it has more than were wanted."""
 
 
-@jit
-def item_supports(indptr: Counts, items: Ids, weight_by_row: Counts, n_items: int) -> Counts:
-    """Return the weighted number of rows that hold each item."""
-    support = np.zeros(n_items, np.int64)
-    for row in range(indptr.size - 1):
-        for position in range(indptr[row], indptr[row + 1]):
-            support[items[position]] += weight_by_row[row]
-    return support
+class Sought(NamedTuple):
+    """Sets of `size` items in fewer than `k` records, up to `cap` of them for each first item."""
+
+    k: int
+    size: int
+    cap: int
 
 
-@jit
-def occurrences(
-    indptr: Counts, items: Ids, n_items: int, depth: int
-) -> tuple[Counts, Ids, Ids, npt.NDArray[np.float64]]:
-    """List where each item stands with something after it, and how dear its subtree may be.
+class Known(NamedTuple):
+    """All smaller minimal rare sets."""
 
-    Returns
-    -------
-    start_by_item, position, row
-        The occurrences of item i are at ``start_by_item[i]:start_by_item[i + 1]``.
-    cost_by_item
-        The number of extensions by up to `depth` items (at most two) over its occurrences.
-    """
-    start = np.zeros(n_items + 1, np.int64)
-    cost = np.zeros(n_items, np.float64)
-    for row in range(indptr.size - 1):
-        for position in range(indptr[row], indptr[row + 1] - 1):
-            start[items[position] + 1] += 1
-            after = float(indptr[row + 1] - 1 - position)
-            cost[items[position]] += after if depth < 2 else after * (after + 1) / 2
-    free = np.empty(n_items, np.int64)
-    for item in range(n_items):
-        free[item] = start[item]
-        start[item + 1] += start[item]
-    position_of = np.empty(start[n_items], np.int32)
-    row_of = np.empty(start[n_items], np.int32)
-    for row in range(indptr.size - 1):
-        for position in range(indptr[row], indptr[row + 1] - 1):
-            place = free[items[position]]
-            free[items[position]] += 1
-            position_of[place] = position
-            row_of[place] = row
-    return start, position_of, row_of, cost
+    frequent_bits: Bits
+    """Bit c of row a is set for each pair of ranks a < c that is not rare; without rows, nothing."""
+    sets: Ids
+    """The sets, padded with -1; pairs only where they are not in the bits."""
+    table: Ids
+    """An open hash table of the numbers of `sets`."""
 
 
 @jit
 def rare_pairs(
-    firsts: Ids,
-    indptr: Counts,
-    items: Ids,
-    weight_by_row: Counts,
-    start_by_item: Counts,
-    position_of: Ids,
-    row_of: Ids,
-    k: int,
-    cap: int,
-    frequent_bits: Bits,
-    stop: Stop,
+    firsts: Ids, whole: Projected, k: int, cap: int, frequent_bits: Bits, stop: Stop
 ) -> Found:
     """Find the rare pairs whose lower rank is in `firsts`, up to `cap` for each of them.
 
-    Where `frequent_bits` has rows, bit c of row a is set for each pair that is not rare; a row
-    belongs to one first item, so threads do not meet in it.
+    Where `frequent_bits` has rows the pairs that are not rare are noted there; a row belongs to one
+    first item, so threads do not meet in it.
     """
-    n_items = start_by_item.size - 1
-    count = np.zeros(n_items, np.int64)
-    touched = np.empty(n_items, np.int32)
-    sets = np.empty((1024, 2), np.int32)
-    support = np.empty(1024, np.int64)
+    tally = new_tally(whole.start.size - 1)
+    count, touched = tally.counts, tally.touched
+    sets, supports = np.empty((1024, 2), np.int32), np.empty(1024, np.int64)
     capped = np.zeros(firsts.size, np.bool_)
     keep_bits = frequent_bits.shape[0] > 0
     found = 0
@@ -92,15 +67,7 @@ def rare_pairs(
         if stop[0]:
             break
         first = firsts[which]
-        n_touched = 0
-        for o in range(start_by_item[first], start_by_item[first + 1]):
-            weight = weight_by_row[row_of[o]]
-            for position in range(position_of[o] + 1, indptr[row_of[o] + 1]):
-                item = items[position]
-                if count[item] == 0:
-                    touched[n_touched] = item
-                    n_touched += 1
-                count[item] += weight
+        n_touched, _ = count_after(whole, whole.start[first], whole.start[first + 1], tally)
         before = found
         sort_slice(touched, 0, n_touched)
         for t in range(n_touched):
@@ -111,27 +78,14 @@ def rare_pairs(
             elif found - before == cap:
                 capped[which] = True
             else:
-                if found == support.size:
-                    sets, support = grown(sets, support)
-                sets[found, 0] = first
-                sets[found, 1] = item
-                support[found] = count[item]
+                if found == supports.size:
+                    sets = grown_lines(sets, found, found + 1)
+                    supports = grown(supports, found, found + 1)
+                sets[found, 0], sets[found, 1] = first, item
+                supports[found] = count[item]
                 found += 1
             count[item] = 0
-    return sets[:found], support[:found], capped
-
-
-@jit
-def grown(sets: Ids, support: Counts) -> tuple[Ids, Counts]:
-    """Return room for twice as many sets, with those that there are."""
-    # Plain loops compile in a fraction of the time that slices take.
-    more_sets = np.empty((2 * support.size, sets.shape[1]), np.int32)
-    more_support = np.empty(2 * support.size, np.int64)
-    for row in range(support.size):
-        more_support[row] = support[row]
-        for i in range(sets.shape[1]):
-            more_sets[row, i] = sets[row, i]
-    return more_sets, more_support
+    return sets[:found], supports[:found], capped
 
 
 @jit
@@ -144,28 +98,28 @@ def _tag(probe: Ids, size: int) -> np.int64:
 
 
 @jit
-def fill_table(known: Ids, table: Ids) -> None:
-    """Enter the rows of `known` (padded with -1) into an open hash table of row numbers."""
+def fill_table(sets: Ids, table: Ids) -> None:
+    """Enter the rows of `sets` (padded with -1) into an open hash table of row numbers."""
     mask = table.size - 1
-    for row in range(known.shape[0]):
+    for row in range(sets.shape[0]):
         size = 0
-        while size < known.shape[1] and known[row, size] >= 0:
+        while size < sets.shape[1] and sets[row, size] >= 0:
             size += 1
-        slot = _tag(known[row], size) & mask
+        slot = _tag(sets[row], size) & mask
         while table[slot] >= 0:
             slot = (slot + 1) & mask
         table[slot] = row
 
 
 @jit
-def _is_known(probe: Ids, size: int, known: Ids, table: Ids) -> bool:
+def _is_known(probe: Ids, size: int, sets: Ids, table: Ids) -> bool:
     mask = table.size - 1
     slot = _tag(probe, size) & mask
     while table[slot] >= 0:
         row = table[slot]
-        same = size == known.shape[1] or known[row, size] < 0
+        same = size == sets.shape[1] or sets[row, size] < 0
         for i in range(size):
-            if not same or known[row, i] != probe[i]:
+            if not same or sets[row, i] != probe[i]:
                 same = False
                 break
         if same:
@@ -175,7 +129,7 @@ def _is_known(probe: Ids, size: int, known: Ids, table: Ids) -> bool:
 
 
 @jit
-def has_known_subset(prefix: Ids, length: int, probe: Ids, known: Ids, table: Ids) -> bool:
+def has_known_subset(prefix: Ids, length: int, probe: Ids, sets: Ids, table: Ids) -> bool:
     """Is a smaller rare set inside ``prefix[:length]``, the last two items of which are new?
 
     The set without either of these two is known not to be rare, so a rare subset has both.
@@ -188,189 +142,109 @@ def has_known_subset(prefix: Ids, length: int, probe: Ids, known: Ids, table: Id
                 size += 1
         probe[size] = prefix[length - 2]
         probe[size + 1] = prefix[length - 1]
-        if _is_known(probe, size + 2, known, table):
+        if _is_known(probe, size + 2, sets, table):
             return True
     return False
 
 
 @jit
-def rare_deep(
-    firsts: Ids,
-    indptr: Counts,
-    items: Ids,
-    weight_by_row: Counts,
-    start_by_item: Counts,
-    position_of: Ids,
-    row_of: Ids,
-    support_by_item: Counts,
-    k: int,
-    goal: int,
-    cap: int,
-    frequent_bits: Bits,
-    known: Ids,
-    table: Ids,
-    stop: Stop,
-) -> Found:
-    """Find the minimal rare sets of exactly `goal` items (3 or more) with a first in `firsts`.
+def _keep_open(
+    support_above: Counts, base: int, tally: Tally, n_touched: int, k: int, support_of_prefix: int
+) -> int:
+    """Put the items first with which the prefix may have minimal rare sets; return how many there are.
 
-    Level d holds the rows that contain a prefix of d items, reduced to the items that extend it
-    to a set that is neither rare nor of the same support as a subset (minimal rare sets have no
-    such subset), numbered 0, 1, .. in that level. Up to `cap` sets are given for each first item.
-    `known` and `table` hold all smaller minimal rare sets (pairs are in `frequent_bits`, if any).
+    ``support_above[base + item]`` is the support without the prefix's last item, for a `base` of 0 or
+    more. The counts of the others are cleared.
     """
-    n_items = start_by_item.size - 1
-    levels = goal - 2
-    widest = 0
-    for which in range(firsts.size):
-        nnz = 0
-        for o in range(start_by_item[firsts[which]], start_by_item[firsts[which] + 1]):
-            nnz += indptr[row_of[o] + 1] - 1 - position_of[o]
-        widest = max(widest, nnz)
-    lv_items = np.empty((levels, widest), np.int32)
-    lv_position = np.empty((levels, widest), np.int32)
-    lv_row = np.empty((levels, widest), np.int32)
-    lv_row_end = np.empty((levels, widest // 2 + 1), np.int32)
-    lv_weight = np.empty((levels, widest // 2 + 1), np.int64)
-    lv_start = np.empty((levels, n_items + 2), np.int32)
-    lv_rank = np.empty((levels, n_items), np.int32)
-    lv_count = np.empty((levels, n_items), np.int64)
-    lv_width = np.zeros(levels, np.int32)
-    cursor = np.zeros(levels, np.int32)
+    count, touched, _ = tally
+    kept = 0
+    for t in range(n_touched):
+        item = touched[t]
+        held = count[item]
+        if held < k or held == support_of_prefix or (base >= 0 and held == support_above[base + item]):
+            count[item] = 0
+        else:
+            touched[kept] = item
+            kept += 1
+    return kept
+
+
+@jit
+def rare_deep(
+    firsts: Ids, whole: Projected, support_by_item: Counts, sought: Sought, known: Known, stop: Stop
+) -> Found:
+    """Find the minimal rare sets of 3 items or more with a first in `firsts`."""
+    k, goal, cap = sought
+    levels = new_levels(goal - 1)
+    at = levels.at
+    tally = new_tally(support_by_item.size)
+    count, touched = tally.counts, tally.touched
     prefix = np.empty(goal, np.int32)
     probe = np.empty(goal, np.int32)
-    count = np.zeros(n_items, np.int64)
-    touched = np.empty(n_items, np.int32)
-    local_of = np.full(n_items, -1, np.int32)
-    sets = np.empty((1024, goal), np.int32)
-    support = np.empty(1024, np.int64)
+    sets, supports = np.empty((1024, goal), np.int32), np.empty(1024, np.int64)
     capped = np.zeros(firsts.size, np.bool_)
-    has_bits = frequent_bits.shape[0] > 0
-    has_known = known.shape[0] > 0
+    bits, known_sets, table = known
+    has_bits, has_known = bits.shape[0] > 0, known_sets.shape[0] > 0
     found = 0
     for which in range(firsts.size):
         first = firsts[which]
         prefix[0] = first
         before = found
-        # level -1 stands for the whole data: the same steps build level 0 from it
         level = -1
         while not stop[0]:
             if level >= 0:
-                local = cursor[level]
-                if local + 1 >= lv_width[level]:
+                place = next_place(at, level, 1)
+                if place < 0:
                     level -= 1
                     if level < 0:
                         break
                     continue
-                cursor[level] += 1
-                prefix[level + 1] = lv_rank[level, local]
-                prefix_count = lv_count[level, local]
-                src_items, src_position, src_row = lv_items[level], lv_position[level], lv_row[level]
-                src_end, src_weight = lv_row_end[level], lv_weight[level]
-                low, high = np.int64(lv_start[level, local]), np.int64(lv_start[level, local + 1])
+                prefix[level + 1] = levels.rank[place]
+                support_of_prefix = levels.support[place]
+                source = levels.data
+                low, high = source.start[place + 2 * level], source.start[place + 2 * level + 1]
             else:
-                prefix_count = support_by_item[first]
-                src_items, src_position, src_row = items, position_of, row_of
-                src_end, src_weight = lv_row_end[0], weight_by_row
-                low, high = start_by_item[first], start_by_item[first + 1]
-            n_touched = 0
-            for o in range(low, high):
-                row = src_row[o]
-                weight = src_weight[row]
-                end = np.int64(src_end[row]) if level >= 0 else indptr[row + 1]
-                for position in range(np.int64(src_position[o]) + 1, end):
-                    item = src_items[position]
-                    if count[item] == 0:
-                        touched[n_touched] = item
-                        n_touched += 1
-                    count[item] += weight
-            if level == levels - 1:
-                for t in range(n_touched):
-                    item = touched[t]
-                    item_count = count[item]
-                    count[item] = 0
-                    if item_count >= k:
-                        continue
-                    rank = lv_rank[level, item]
-                    if has_bits and not (
-                        frequent_bits[prefix[level + 1], rank >> 3] >> np.uint8(rank & 7) & 1
-                    ):
-                        continue
-                    prefix[goal - 1] = rank
-                    if has_known and has_known_subset(prefix, goal, probe, known, table):
-                        continue
-                    if found - before == cap:
-                        capped[which] = True
-                        continue
-                    if found == support.size:
-                        sets, support = grown(sets, support)
-                    for i in range(goal):
-                        sets[found, i] = prefix[i]
-                    support[found] = item_count
-                    found += 1
-                if capped[which]:
+                support_of_prefix = support_by_item[first]
+                low, high = whole.start[first], whole.start[first + 1]
+                source = whole
+            n_touched, scanned = count_after(source, low, high, tally)
+            if level < goal - 3:
+                base = int(at[level, FIRST_ITEM]) if level >= 0 else -1
+                kept = _keep_open(levels.support, base, tally, n_touched, k, support_of_prefix)
+                if kept >= goal - 2 - level:
+                    sort_slice(touched, 0, kept)
+                    levels = with_room(levels, level + 1, scanned, high - low, kept)
+                    descend(levels, source, level, low, high, tally, kept, 1)
+                    level += 1
+                    continue
+                for t in range(kept):
+                    count[touched[t]] = 0
+                if level < 0:
                     break
                 continue
-            kept = 0
+            ranks, base = levels.rank, at[level, FIRST_ITEM]
             for t in range(n_touched):
                 item = touched[t]
-                item_count = count[item]
-                if (
-                    item_count < k
-                    or item_count == prefix_count
-                    or (level >= 0 and item_count == lv_count[level, item])
-                ):
-                    count[item] = 0
-                else:
-                    touched[kept] = item
-                    kept += 1
-            below = level + 1
-            enough = kept >= goal - 1 - below
-            if enough:
-                sort_slice(touched, 0, kept)
-                for t in range(kept + 2):
-                    lv_start[below, t] = 0
-            for t in range(kept):
-                item = touched[t]
-                if enough:
-                    local_of[item] = t
-                    lv_rank[below, t] = lv_rank[level, item] if level >= 0 else item
-                    lv_count[below, t] = count[item]
+                support = count[item]
                 count[item] = 0
-            if enough:
-                filled = 0
-                rows = 0
-                for o in range(low, high):
-                    row = src_row[o]
-                    begin = filled
-                    end = np.int64(src_end[row]) if level >= 0 else indptr[row + 1]
-                    for position in range(np.int64(src_position[o]) + 1, end):
-                        local_item = local_of[src_items[position]]
-                        if local_item >= 0:
-                            lv_items[below, filled] = local_item
-                            filled += 1
-                    if filled - begin < 2:
-                        filled = begin
-                        continue
-                    for position in range(begin, filled - 1):
-                        lv_start[below, lv_items[below, position] + 2] += 1
-                    lv_row_end[below, rows] = filled
-                    lv_weight[below, rows] = src_weight[row]
-                    rows += 1
-                for t in range(kept):
-                    local_of[touched[t]] = -1
-                    lv_start[below, t + 2] += lv_start[below, t + 1]
-                position = 0
-                for row in range(rows):
-                    while position < lv_row_end[below, row] - 1:
-                        place = lv_start[below, lv_items[below, position] + 1]
-                        lv_start[below, lv_items[below, position] + 1] += 1
-                        lv_position[below, place] = position
-                        lv_row[below, place] = row
-                        position += 1
-                    position += 1
-                lv_width[below] = kept
-                cursor[below] = 0
-                level = below
-            elif level < 0:
+                if support >= k:
+                    continue
+                rank = ranks[base + item]
+                if has_bits and not (bits[prefix[level + 1], rank >> 3] >> np.uint8(rank & 7) & 1):
+                    continue
+                prefix[goal - 1] = rank
+                if has_known and has_known_subset(prefix, goal, probe, known_sets, table):
+                    continue
+                if found - before == cap:
+                    capped[which] = True
+                    continue
+                if found == supports.size:
+                    sets = grown_lines(sets, found, found + 1)
+                    supports = grown(supports, found, found + 1)
+                for i in range(goal):
+                    sets[found, i] = prefix[i]
+                supports[found] = support
+                found += 1
+            if capped[which]:
                 break
-    return sets[:found], support[:found], capped
+    return sets[:found], supports[:found], capped

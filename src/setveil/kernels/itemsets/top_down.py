@@ -10,11 +10,8 @@ changes on in rising rank, over bit sets, and most of the cut is never looked at
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base import Counts, Ids, Words, jit, lowest_bit
-
-Flags = npt.NDArray[np.bool_]
+from ..base import Counts, Flags, Ids, Words, jit, lowest_bit
 
 
 @jit

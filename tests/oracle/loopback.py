@@ -11,13 +11,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from ..hierarchy.tree import Hierarchy
-from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
-from ..model.transactions import Rows, Transactions
-from ..release.apply import published_rows
-from ..release.recoding import Recoding
-from .base import Ask, NodeSets, Violations, padded
+from setveil.engines.base import Ask, NodeSets, Violations, padded
+from setveil.errors import UsageError
+from setveil.hierarchy.tree import Hierarchy
+from setveil.model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from setveil.model.transactions import Rows, Transactions
+from setveil.release.apply import published_rows
+from setveil.release.recoding import Recoding
 
 Signed = tuple[tuple[int, ...], tuple[int, ...]]
 
