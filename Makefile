@@ -37,9 +37,10 @@ $(FLOORS)/.ready: pyproject.toml
 	@$(FLOORS)/bin/uv pip install --quiet --python $(FLOORS)/bin/python --resolution lowest-direct --editable '.[dev]'
 	@touch $@
 
-lint: $(READY)  ## style and common mistakes
+lint: $(READY)  ## style, common mistakes and the rules of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -p no:xdist $(addprefix tests/house/test_,layers.py imports.py style.py judge.py counts.py)
 
 type: $(READY)  ## static types, strict
 	$(BIN)/mypy

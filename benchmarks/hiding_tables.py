@@ -41,13 +41,7 @@ GRIDS = (
     *(("Mushroom", "annealed"), ("Adult", "annealed")),
 )
 SOURCES = (
-    *("methods/hide_patterns.py", "methods/pattern_*.py", "search/pair_state.py"),
-    *(
-        "search/pattern_moves.py",
-        "search/move_scoring.py",
-        "release/distance.py",
-        "kernels/hiding/*.py",
-    ),
+    *("methods/hide_patterns/*.py", "release/distance.py", "kernels/hiding/*.py"),
     "measure/pair_distortion.py",
 )
 """What decides a cell: where any of these files changes, cells made before are not of this code."""

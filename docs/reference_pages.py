@@ -12,6 +12,7 @@ import typer.main
 import setveil
 from setveil import errors
 from setveil.cli.main import app
+from setveil.refusals import NAMES, OF_FOLDERS
 from setveil.registry import ALL_METHODS, DEFAULT_BY_MODEL, MethodRecord
 
 MADE = "<!-- Made by `make docs`; do not edit. -->\n"
@@ -80,6 +81,12 @@ def commands_page() -> str:
         "object.\nThe ways a command can end are listed in [exit codes](exit-codes.md).\n"
     )
     parts += [_command(name, command) for name, command in _commands("setveil", root)]
+    rows = [
+        (f"`setveil {verb}`", NAMES[kind], f"{refusal.reason}. {refusal.remedy}")
+        for (verb, kind), refusal in OF_FOLDERS.items()
+    ]
+    parts.append("## What is not there\n")
+    parts.append(table(("command", "does not take", "because"), rows))
     return "\n".join(parts)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 
@@ -30,11 +31,14 @@ ROOM = 2 << 30
 
 
 def pytest_configure() -> None:
-    """Let tests write to memory, where the system has a folder for that and room in it.
+    """Let tests write to memory, where there is room in it, and keep the bytecode of the sources.
 
     Tens of thousands of releases are written, made safe on the disk and removed again: half of the time
     of all tests, and several times as much where others use the disk. Set TMPDIR to choose a place.
+    Without bytecode each program that a test starts would compile the sources again.
     """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if "TMPDIR" in os.environ or not os.access(IN_MEMORY, os.W_OK | os.X_OK):
         return
     if shutil.disk_usage(IN_MEMORY).free > ROOM:

@@ -15,17 +15,13 @@ from .arguments import checked
 from .errors import UsageError
 from .hierarchy.tree import Hierarchy
 from .model.fit import by_column
-from .model.guarantees import (
-    BucketGuarantee,
-    Guarantee,
-    HiddenPatterns,
-)
+from .model.guarantees import BucketGuarantee, Guarantee, HiddenPatterns
 from .model.layout import Layout
 from .model.microdata import Microdata
 from .model.pattern_pair import PatternPair
 from .model.transactions import Rows, Transactions
 from .progress import Watch
-from .refusals import refuse_release
+from .refusals import NAMES, refuse_release
 from .release.bucket_release import BucketRelease
 from .release.pair_release import PairRelease
 from .release.release import Release
@@ -151,13 +147,9 @@ def _refuse_unfit(kind: str, settings: Mapping[str, Any]) -> None:
     fitting = {field.name for field in fields_of(Run) if kind in field.fits}
     unfit = [name for name in settings if name in _OF_READING or name not in fitting]
     if any(settings[name] != usual.get(name) for name in unfit):
-        what, read = (
-            ("a table in buckets", "table is")
-            if kind == BUCKETS
-            else ("two data sets", "data sets are")
-        )
+        read = "table is" if kind == BUCKETS else "data sets are"
         raise UsageError(
-            f"{', '.join(unfit[:-1])} and {unfit[-1]} do not fit {what}.",
+            f"{', '.join(unfit[:-1])} and {unfit[-1]} do not fit {NAMES[kind]}.",
             f"Leave them out; hierarchies are given when the {read} read.",
             code="option-does-not-fit",
         )
@@ -272,10 +264,9 @@ def audit(
         return audit_folder(path, asked, mode=mode, witnesses=witnesses, threads=threads)
     if isinstance(target, BucketRelease | PairRelease):
         if guarantee is not None or mode != "exact" or reading or hierarchy is not None:
-            kind = "a table in buckets is" if isinstance(target, BucketRelease) else "two data sets are"
-            raise UsageError(
-                f"{kind} judged by the promise of the release.", "Leave the other options out."
-            )
+            kind = target.guarantee.kind
+            judged = f"{NAMES[kind]} {'is' if kind == BUCKETS else 'are'} judged"
+            raise UsageError(f"{judged} by the promise of the release.", "Leave the other options out.")
         if isinstance(target, PairRelease):
             from .editions.pairs import audit_unwritten
 
@@ -350,7 +341,7 @@ def risk(
     from .risk.assessment import assess_risk
 
     if isinstance(target, BucketRelease | PairRelease):
-        refuse_release("risk", target)
+        refuse_release(target)
     if isinstance(target, str | os.PathLike):
         from .io.folder.published import read_published
         from .model.guarantees import guarantee_from_dict
@@ -454,7 +445,7 @@ def measure(
         from .editions.pairs import scores_of
 
         return scores_of(release, frequent_support=support, watch=watch)
-    refuse_release("measure", release)
+    refuse_release(release)
     pair = BeforeAfter(release.recoding, original_rows(release, original))
     workload = asked_workload(
         pair, queries, random_queries=random_queries, query_size=query_size, drawn_from=drawn_from

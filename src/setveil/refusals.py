@@ -1,6 +1,7 @@
-"""What is not there, and why: verbs by the kinds of release that they do not take.
+"""What is not there, and why: verbs and options by the kinds of data that they do not take.
 
-The command line, the functions of Python, the tests and the docs read it here.
+The command line, the functions of Python, the docs and the tests read it here. A field says itself
+which kinds it fits (`setveil.run.fields`); here is what is said where it does not.
 """
 
 from __future__ import annotations
@@ -14,13 +15,19 @@ from .errors import UsageError
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a verb does not take a kind of release, and what to do instead."""
+    """Why something does not take a kind of data, and what to do instead."""
 
     reason: str
     remedy: str
+    code: str | None = None
 
 
-_NOT_SETS: Mapping[str, Refusal] = {
+NAMES: Mapping[str, str] = {"buckets": "a table in buckets", "pairs": "two data sets"}
+"""The kinds beside sets, in words."""
+CODES: Mapping[str, str] = {"buckets": "buckets", "pairs": "pair"}
+"""The codes of the errors where a verb does not take a kind."""
+
+OF_RELEASES: Mapping[str, Refusal] = {
     "buckets": Refusal(
         "this is about releases of sets, and here is a table in buckets.",
         "Publish it: its private report tells what attacks find, and `setveil risk` and "
@@ -31,16 +38,7 @@ _NOT_SETS: Mapping[str, Refusal] = {
         "Ask for `setveil.measure`, or publish them: their private report tells what was hidden.",
     ),
 }
-CODES: Mapping[str, str] = {"buckets": "buckets", "pairs": "pair"}
-"""The codes of the errors."""
-
-IN_PYTHON: Mapping[tuple[str, str], Refusal] = {
-    (verb, kind): refusal
-    for verb in ("apply", "explain", "measure", "risk")
-    for kind, refusal in _NOT_SETS.items()
-    if (verb, kind) != ("measure", "pairs")
-}
-"""Functions of Python and releases that they do not take."""
+"""What `apply`, `explain`, `measure` and `risk` of Python say to a release; `measure` takes pairs."""
 
 OF_FOLDERS: Mapping[tuple[str, str], Refusal] = {
     ("risk", "pairs"): Refusal(
@@ -62,6 +60,35 @@ OF_FOLDERS: Mapping[tuple[str, str], Refusal] = {
 }
 """Verbs of the command line and folders that they do not take; the reader refuses tables in buckets."""
 
+OF_METHODS: Mapping[str, Refusal] = {
+    "buckets": Refusal(
+        "is for tables with a sensitive column.",
+        "Name its columns: --quasi age,sex --sensitive disease.",
+    ),
+    "pairs": Refusal(
+        "is for two data sets.",
+        "Run it by itself: setveil anonymize before.csv --against after.csv --growth 5 -o release.",
+    ),
+}
+"""What is said of a method of another kind where the data are sets."""
+
+OF_FIELDS: Mapping[str, str] = {
+    "buckets": "{} does not fit a table in buckets (--quasi).",
+    "pairs": "{} does not fit two data sets.",
+}
+"""What is said of a flag that does not fit the data of a run; what to do, the field knows."""
+
+BESIDE_SETS: Mapping[str, Refusal] = {
+    "buckets": Refusal("{} goes with --quasi.", "Name the columns, or leave it out."),
+    "pairs": Refusal(
+        "{} is for two data sets.",
+        "Give the second (--against FILE) or the column that splits one table "
+        "(--class-column COLUMN), and --growth.",
+        "option-does-not-fit",
+    ),
+}
+"""What is said of a flag of another kind where the data are sets."""
+
 
 def refuse_folder(verb: str, path: str | os.PathLike[str]) -> None:
     """Raise `UsageError` where a verb is handed the folder of a kind that it does not take."""
@@ -74,14 +101,13 @@ def refuse_folder(verb: str, path: str | os.PathLike[str]) -> None:
         )
 
 
-def refuse_release(verb: str, release: object) -> None:
-    """Raise `UsageError` where a function is handed a release of a kind that it does not take."""
-    kind = getattr(getattr(release, "guarantee", None), "kind", None)
-    refusal = IN_PYTHON.get((verb, str(kind)))
-    if refusal is not None:
-        raise UsageError(refusal.reason, refusal.remedy, code=CODES[str(kind)])
+def refuse_release(release: object) -> None:
+    """Raise `UsageError` where a function about sets is handed something else."""
     from .release.release import Release
 
+    kind = getattr(getattr(release, "guarantee", None), "kind", "")
+    if kind in OF_RELEASES:
+        raise UsageError(OF_RELEASES[kind].reason, OF_RELEASES[kind].remedy, code=CODES[kind])
     if not isinstance(release, Release):
         raise UsageError(
             f"a release is needed (got {type(release).__name__[:40]}).",

@@ -151,11 +151,7 @@ class MethodRecord:
             code="guarantee-method",
         )
 
-    def check_named_methods(
-        self,
-        guarantee: Promise,
-        options: Mapping[str, OptionValue],
-    ) -> None:
+    def check_named_methods(self, guarantee: Promise, options: Mapping[str, OptionValue]) -> None:
         """Raise UsageError where an option names a method that does not reach this guarantee."""
         model = guarantee.key
         for option in (self.option(name) for name in options):

@@ -164,11 +164,7 @@ def _numbers(name: str, given: object) -> list[int]:
 
 
 def _point(
-    prepared: Prepared,
-    engine: Any,
-    guarantee: KmAnonymity,
-    watch: Watch,
-    shared: Mapping[str, Any],
+    prepared: Prepared, engine: Any, guarantee: KmAnonymity, watch: Watch, shared: Mapping[str, Any]
 ) -> tuple[SweepPoint, tuple[str, ...]]:
     """Return a point, and what the user should know of how it came about."""
     from .release.apply import BeforeAfter

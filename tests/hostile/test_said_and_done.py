@@ -256,7 +256,7 @@ def test_a_twin_that_stays_away_is_told(shell: Shell, monkeypatch: pytest.Monkey
     assert ran.code == 5
     assert ran.err.endswith("The release is in place at out.\n")
     monkeypatch.undo()
-    os.chdir(shell.folder)
+    monkeypatch.chdir(shell.folder)
     assert shell.anonymize().code == 5
     assert is_complete(Path("out"))
 

@@ -15,16 +15,16 @@ from setveil.audit import Published, audit_pair
 from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pair_distortion import frequent_distortion
 from setveil.methods.hide_patterns import SEARCHES, anonymize
-from setveil.methods.pattern_steps import distortion, overlapping, scored, utility_gain
-from setveil.methods.pattern_work import PatternWork
+from setveil.methods.hide_patterns.moves import Patterns, find_moves
+from setveil.methods.hide_patterns.scoring import FrequentForms, Scores
+from setveil.methods.hide_patterns.steps import distortion, overlapping, scored, utility_gain
+from setveil.methods.hide_patterns.work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.release.distance import ValueDistance
 from setveil.release.recoding import PairRecoding
-from setveil.search.move_scoring import FrequentForms, Scores
-from setveil.search.pattern_moves import Patterns, find_moves
 from tests.papers.test_cheng import TABLE_1
 
 COLUMNS = ("edu", "martial", "occup", "rel", "race", "sex")

@@ -9,9 +9,9 @@ import pytest
 
 from setveil.kernels.buckets import injector as injector_kernels
 from setveil.kernels.buckets.forming import deal_values
-from setveil.methods import injector_printed
-from setveil.methods.injector_classes import as_arrays
-from setveil.methods.injector_printed import group_tuples, place_leftovers, spell_out
+from setveil.methods.injector import printed as injector_printed
+from setveil.methods.injector.classes import as_arrays
+from setveil.methods.injector.printed import group_tuples, place_leftovers, spell_out
 from setveil.progress import Watch
 from setveil.search.chance import draw_words, shuffle
 from tests.oracle import buckets

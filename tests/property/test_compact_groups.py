@@ -20,9 +20,9 @@ from setveil.kernels.buckets.store import (
     is_valid,
     pour_bucket,
 )
-from setveil.methods.injector_classes import Grouped, as_arrays, most_buckets
-from setveil.methods.injector_compact import count_hardness, form_groups, group_compactly
-from setveil.methods.injector_printed import group_as_printed
+from setveil.methods.injector.classes import Grouped, as_arrays, most_buckets
+from setveil.methods.injector.compact import count_hardness, form_groups, group_compactly
+from setveil.methods.injector.printed import group_as_printed
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing
 from setveil.release.possible import TupleClasses, possible_counts

@@ -17,8 +17,8 @@ from setveil.audit.buckets import BucketFinding
 from setveil.editions.buckets import audit_unwritten
 from setveil.errors import DataError, Infeasible
 from setveil.hierarchy.tree import Hierarchy
-from setveil.methods.gap_guard import guard_gaps
 from setveil.methods.injector import form_buckets
+from setveil.methods.injector.gap_guard import guard_gaps
 from setveil.mining.negative_rules import mine_negative_rules
 from setveil.model.guarantees import MatchingDiversity
 from setveil.model.microdata import Microdata

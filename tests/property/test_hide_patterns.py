@@ -14,17 +14,15 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.measure import pair_scores
 from setveil.measure.pair_distortion import frequent_distortion
 from setveil.measure.pair_scores import measure_pair
-from setveil.methods import pattern_mining
-from setveil.methods.hide_patterns import SEARCHES, anonymize
-from setveil.methods.pattern_steps import TRIED, ByCare, ByGain, Guarded, Round, scored
-from setveil.methods.pattern_work import PatternWork
+from setveil.methods.hide_patterns import SEARCHES, anonymize, mined, scoring
+from setveil.methods.hide_patterns.moves import find_moves
+from setveil.methods.hide_patterns.scoring import score
+from setveil.methods.hide_patterns.steps import TRIED, ByCare, ByGain, Guarded, Round, scored
+from setveil.methods.hide_patterns.work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
-from setveil.search import move_scoring
-from setveil.search.move_scoring import score
-from setveil.search.pattern_moves import find_moves
 from tests.oracle.pair_patterns import frequent, is_pattern, raised
 
 TREES = {
@@ -144,7 +142,7 @@ def test_no_pattern_is_left(seed: int, search: str) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_closed_sets_are_enough(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in wide tables: patterns are looked for among closed sets, and counted between searches."""
-    monkeypatch.setattr(pattern_mining, "FEW_SETS", 1)
+    monkeypatch.setattr(mined, "FEW_SETS", 1)
     random = Random(f"closed {seed}")
     pair, promise = random_pair(random), random_promise(random)
     try:
@@ -204,9 +202,9 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
     place = random.randrange(len(patterns))
     side = int(patterns.side[place])
     moves = find_moves(work.state, patterns.pattern(place), side, every_level=work.every_level)
-    at_once = random.choice((1, 7, move_scoring.ENTRIES_AT_ONCE))
-    monkeypatch.setattr(move_scoring, "ENTRIES_AT_ONCE", at_once)
-    monkeypatch.setattr(move_scoring, "HEAVY", random.choice((0, move_scoring.HEAVY)))
+    at_once = random.choice((1, 7, scoring.ENTRIES_AT_ONCE))
+    monkeypatch.setattr(scoring, "ENTRIES_AT_ONCE", at_once)
+    monkeypatch.setattr(scoring, "HEAVY", random.choice((0, scoring.HEAVY)))
     found = score(
         work.state,
         moves,
@@ -236,7 +234,7 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
 
 
 def make(work: PatternWork, moves: object, which: int) -> None:
-    from setveil.methods.pattern_steps import as_move
+    from setveil.methods.hide_patterns.steps import as_move
 
     assert work.apply(as_move(work, moves, which)) > 0  # type: ignore[arg-type]
 

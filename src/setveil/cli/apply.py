@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
@@ -26,7 +25,6 @@ EXAMPLE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(SetsInput, Output, Shown):
     """What `apply` can be asked."""
 
@@ -83,10 +81,7 @@ def apply(
     check_there([release, *inputs])
     screen.notices(check_destination(asked.output, force=asked.force, inputs=inputs))
     new = asked.read_sets(new_data)
-    with (
-        screen.notices_before_error(new.notices, verbose=asked.verbose),
-        screen.progress() as listener,
-    ):
+    with screen.notices_before_error(new.notices, verbose=asked.verbose), screen.progress() as listener:
         from ..progress import Watch
 
         opened, extension = _join(release, new, asked, Watch(listener=listener))

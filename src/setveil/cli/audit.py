@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +18,6 @@ from .flags import as_json, check_there, with_flags
 EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -m 2"
 
 
-@dataclass(frozen=True, kw_only=True)
 class How(Fields):
     """How it is audited."""
 
@@ -34,7 +32,6 @@ class How(Fields):
     as_json: bool = as_json("the verdict", "Audit")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(Promised, How, SetsInput, Shown):
     """What `audit` can be asked."""
 

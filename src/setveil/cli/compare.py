@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: setveil compare baskets.csv --hierarchy products.csv -k 5 -m 2 --figure methods.svg"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(Promised, Cost, Threads, SetsInput, Options, Shown):
     """What `compare` can be asked."""
 

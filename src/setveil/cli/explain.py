@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -39,7 +38,6 @@ def check_original(original: str | None) -> str:
     return original
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(Reading, Shown):
     """What `explain` can be asked."""
 

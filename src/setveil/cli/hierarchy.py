@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +31,12 @@ app = typer.Typer(
 FORMATS = "paths, parents, json or amnesia"
 
 
-@dataclass(frozen=True, kw_only=True)
 class AsJson(Fields):
     """Results as JSON."""
 
     as_json: bool = as_json("the result")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Written(AsJson):
     """Where the hierarchy goes."""
 
@@ -50,7 +47,6 @@ class Written(AsJson):
     force: bool = switch("replace an existing file")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Tree(Fields):
     """How the hierarchy is read."""
 
@@ -64,29 +60,24 @@ class Tree(Fields):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Data(Reading, Shown):
     """How the data are read."""
 
     column: Text = declare("the column of a table whose items are meant", panel=TABLE_PANEL)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Making(Written, Data):
     """What the making of a hierarchy can be asked."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Checking(AsJson, Tree, Data):
     """What the check of a hierarchy can be asked."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Showing(AsJson, Tree, Shown):
     """What the showing of a hierarchy can be asked."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Converting(Written, Tree, Shown):
     """What the conversion of a hierarchy can be asked."""
 
@@ -359,11 +350,7 @@ def _refuse_same(output: str, inputs: list[str]) -> None:
 
 
 def _deliver(
-    hierarchy: Hierarchy,
-    inputs: list[str],
-    asked: Any,
-    *,
-    delimiter: str | None = None,
+    hierarchy: Hierarchy, inputs: list[str], asked: Any, *, delimiter: str | None = None
 ) -> None:
     """Write the hierarchy to its file, or to stdout, and say what it is."""
     from ..io.hierarchies import write_hierarchy

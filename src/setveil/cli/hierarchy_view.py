@@ -43,12 +43,7 @@ def findings_text(findings: Sequence[Finding], name: str) -> str:
 
 
 def draw(
-    hierarchy: Hierarchy,
-    *,
-    depth: int | None,
-    limit: int | None,
-    under: str | None,
-    as_json: bool,
+    hierarchy: Hierarchy, *, depth: int | None, limit: int | None, under: str | None, as_json: bool
 ) -> None:
     """Print a tree: all of it if that is short, else its upper levels and some of each."""
     if under is not None and under not in hierarchy.node_of_label:

@@ -47,9 +47,7 @@ from . import (
     screen,
     sweep,
 )
-from . import (
-    run as run_jobs,
-)
+from . import run as run_jobs
 
 app = typer.Typer(
     name="setveil",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import UsageError
+from ..refusals import OF_FIELDS
 from ..run import Shown
 from ..run.fields import (
     ALL,
@@ -43,7 +43,6 @@ PRIVATE = "Personal data: these figures come from the original records. Keep the
 TOP = 10
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(Reading, Shown):
     """What `measure` can be asked."""
 
@@ -343,7 +342,7 @@ def _measure_pair(target: str, asked: Asked, top: int) -> None:
     refuse_unfit(
         asked,
         PAIRS,
-        "{} does not fit two data sets.",
+        OF_FIELDS[PAIRS],
         "Leave it out; the folder and its private twin tell all that is needed.",
         but=[*asked.given(Files), *asked.given(Tables)],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
@@ -39,7 +38,6 @@ PRIVATE = "Personal data: these are counts of the original records. Keep them as
 TOP = 20
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(SetsInput, Shown):
     """What `mine itemsets` can be asked."""
 
@@ -158,11 +156,7 @@ def _mine(
 
 
 def _deliver(
-    found: Itemsets,
-    labels: tuple[str, ...],
-    least: int,
-    n_records: int,
-    asked: Asked,
+    found: Itemsets, labels: tuple[str, ...], least: int, n_records: int, asked: Asked
 ) -> None:
     """Write the file, then show the sets, the most frequent first."""
     chosen = found.most_frequent(len(found) if asked.top is None else asked.top)

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..run import Shown
-from ..run.fields import (
-    TABLE_PANEL,
-    Text,
-    check_threads,
-    declare,
-    refuse_stdin_twice,
-    switch,
-)
+from ..run.fields import TABLE_PANEL, Text, check_threads, declare, refuse_stdin_twice, switch
 from ..run.reading import TwoSets, warn_of_nothing_shared
 from . import screen
 from .flags import as_json, check_outputs, with_flags
@@ -36,7 +28,6 @@ PRIVATE = (
 TOP = 20
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(TwoSets, Shown):
     """What `mine patterns` can be asked."""
 

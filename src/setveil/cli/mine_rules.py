@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -53,7 +53,6 @@ _LONG = {"min_exp": "--min-expectation", "min_conf": "--min-confidence"}
 _NOT_OF_BUCKETS = frozenset(field.name for field in fields_of(Files) if BUCKETS not in field.fits)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Written(Fields):
     """What is shown and written."""
 
@@ -74,7 +73,6 @@ class Written(Fields):
     as_json: bool = as_json("the rules")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(SecretTable, Written, Options, Shown):
     """What `mine rules` can be asked."""
 
@@ -146,12 +144,7 @@ def rules(
     notices = [*table.notices, *_advise(table, fuzzy=bool(options.get("fuzzy"))), *found.warnings()]
     screen.notices(notices, verbose=asked.verbose)
     deliver_rules(
-        found,
-        asked.output,
-        force=asked.force,
-        as_json=asked.as_json,
-        every=asked.every,
-        top=asked.top,
+        found, asked.output, force=asked.force, as_json=asked.as_json, every=asked.every, top=asked.top
     )
 
 
@@ -193,11 +186,7 @@ def deliver_rules(
         )
     if as_json:
         plain = {**found.as_dict(), "rules": [finding.as_dict() for finding in chosen]}
-        counts: dict[str, Any] = {
-            "found": len(found),
-            "needed": len(found.rules),
-            "output": output,
-        }
+        counts: dict[str, Any] = {"found": len(found), "needed": len(found.rules), "output": output}
         if facts:
             counts["facts"] = [{"conditions": dict(f.conditions), "not": f.value} for f in facts]
         screen.print_json({"personal_data": PRIVATE, **counts, **plain})

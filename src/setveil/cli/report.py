@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -26,7 +25,6 @@ EXAMPLE = (
 PRIVATE = "Personal data: keep it as safe as the original records."
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(Reading, Shown):
     """What `report` can be asked."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +11,7 @@ import typer
 from ..errors import FileSystemError, ResourceLimit, UsageError
 from ..refusals import refuse_folder
 from ..run import Shown
-from ..run.fields import (
-    BUCKETS,
-    SETS,
-    Fields,
-    Text,
-    declare,
-    refuse_stdin_twice,
-    refuse_unfit,
-    switch,
-)
+from ..run.fields import BUCKETS, SETS, Fields, Text, declare, refuse_stdin_twice, refuse_unfit, switch
 from ..run.reading import Cells, Files, Reading, Tables
 from . import screen
 from .flags import as_json, check_outputs, check_there, with_flags, write_output
@@ -48,7 +38,6 @@ NO_TWIN = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(Reading, Shown):
     """What `risk` can be asked."""
 
@@ -263,12 +252,7 @@ def _risk_of_buckets(target: str, asked: Asked) -> None:
             notices.append(NO_TWIN)
     screen.notices(notices, verbose=asked.verbose)
     found = TableRisk(
-        public.guarantee,
-        len(public.data),
-        public.bucketing.n_buckets,
-        len(rules),
-        background,
-        learning,
+        public.guarantee, len(public.data), public.bucketing.n_buckets, len(rules), background, learning
     )
     private = {} if learning is None else {"personal_data": GUESSED}
     plain = {"target": "table in buckets", **private, "risk": found.as_dict()}

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: setveil run monthly.toml --dry-run"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(Shown):
     """What `run` can be asked."""
 
@@ -84,8 +83,7 @@ class Entry:
 
 @with_flags(Asked)
 def run(
-    files: list[str] = typer.Argument(help="Job files (TOML).", metavar="JOB.toml..."),
-    **given: Any,
+    files: list[str] = typer.Argument(help="Job files (TOML).", metavar="JOB.toml..."), **given: Any
 ) -> None:
     """Run the jobs of one or several files; all are checked before the first one runs.
 

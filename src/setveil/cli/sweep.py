@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
@@ -26,7 +25,6 @@ EXAMPLE = (
 MOST_POINTS = 400
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asked(Cost, Threads, SetsInput, Options, Shown):
     """What `sweep` can be asked."""
 

@@ -91,7 +91,7 @@ def explain_all(
     from .cuts import explain_cut
     from .groups import explain_groups
 
-    refuse_release("explain", release)
+    refuse_release(release)
     watch = watch or Watch()
     if isinstance(top, bool) or not isinstance(top, int) or top < 1:
         raise UsageError("top must be a whole number, 1 or more.", "Give for example 5.")

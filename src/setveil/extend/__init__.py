@@ -121,7 +121,7 @@ def apply(
     [('alcohol',), ('alcohol', 'milk'), ('alcohol', 'milk'), ('milk',)]
     """
     started = time.monotonic()
-    refuse_release("apply", release)
+    refuse_release(release)
     watch = watch or Watch()
     watch.tick("applying the recoding", None)
     refuse_paths(hierarchy)

@@ -17,11 +17,12 @@ from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .arrays import Codes, Places, arrow_integers, arrow_texts, numpy_integers
-from .columns import FRAME, Column, Columns, check_names, merged_by_id, told_of_unused
+from .columns import FRAME, Column, check_names, merged_by_id, told_of_unused
 from .draft import Draft, refuse_unused_policy
 from .formats.long import draft_of_long
 from .formats.onehot import draft_of_onehot
 from .sniff import ID_NAMES, ITEM_NAMES
+from .table import Table
 from .text import MAX_PROBLEMS, shorten
 
 _INDEX_PREFIX = "__index_level_"
@@ -95,21 +96,9 @@ def list_column(array: pa.ChunkedArray, name: str, file: str | None) -> ListColu
     return ListColumn(flat.dictionary.to_pylist(), rows, codes, null_rows)
 
 
-def text_columns(table: pa.Table, names: Sequence[str], file: str | None) -> Columns:
-    """Return some columns of a table as numbered texts."""
-    by_name = {name: text_column(table.column(name), name, file) for name in names}
-    return Columns(by_name, table.num_rows, file, row_numbers(table.num_rows))
-
-
-def row_numbers(n_rows: int) -> Places:
-    """Return 1, 2, ...: rows stand for lines where there are none."""
-    return np.arange(1, n_rows + 1, dtype=np.int64)
-
-
 def draft_of_table(
-    table: pa.Table,
+    table: Table,
     *,
-    file: str | None,
     layout: Layout,
     column: str | None = None,
     id_column: str | None = None,
@@ -118,37 +107,39 @@ def draft_of_table(
     onehot: bool | None = None,
     id_policy: str = "merge",
 ) -> Draft:
-    """Return the draft of a table: a column of lists, or id and item, or one-hot columns."""
-    table = named_columns(table, file)
+    """Return the draft of an Arrow table: a column of lists, or id and item, or one-hot columns."""
     refuse_unused_policy(id_policy, id_column)
-    names = table.column_names
+    names, schema = table.columns.names, table.arrow.schema
     for wanted in (column, id_column, item_column, count_column):
-        if wanted is not None and wanted not in names:
-            Columns(dict.fromkeys(names, Column([], np.zeros(0, np.int32))), 0, file).require(wanted)
-    lists = [name for name in names if is_list(table.schema.field(name).type)]
+        if wanted is not None:
+            table.columns.require(wanted)
+    lists = [name for name in names if is_list(schema.field(name).type)]
     if column is None and item_column in lists:
         column = item_column
     if column is None and item_column is None and not onehot and len(lists) == 1:
         column = lists[0]
     if column is not None:
-        return _draft_of_lists(table, column, id_column, file, layout, id_policy)
+        return _draft_of_lists(table, column, id_column, layout, id_policy)
     if id_column is None and item_column is None and not onehot and _named_long(names):
         id_column, item_column = names
     if item_column is not None:
-        used = [name for name in names if name in (id_column, item_column, count_column)]
-        draft = draft_of_long(
-            text_columns(table, used, file),
+        return draft_of_long(
+            table.load((id_column, item_column, count_column)),
             layout=layout,
             id_column=id_column,
             item_column=item_column,
             count_column=count_column,
         )
-        return _with_unused(draft, [name for name in names if name not in used])
-    if onehot or (onehot is None and _all_flags(table, id_column)):
-        return _draft_of_flags(table, id_column, file, layout, id_policy)
+    if onehot or (onehot is None and _all_flags(table.arrow, id_column)):
+        flags = table.arrow
+        for place, name in enumerate(names):
+            if pa.types.is_boolean(schema.field(name).type):
+                flags = flags.set_column(place, name, flags.column(name).cast(pa.string()))
+        columns = replace(table, arrow=flags).load(names)
+        return draft_of_onehot(columns, layout=layout, id_column=id_column, id_policy=id_policy)
     what = f"which of {len(names)} columns hold the items?"
     remedy = "Name the column of lists, or the columns of id and item."
-    raise UsageError(what, remedy, code="columns-unnamed", file=file)
+    raise UsageError(what, remedy, code="columns-unnamed", file=table.columns.file)
 
 
 def list_array(transactions: Transactions) -> pa.Array:
@@ -165,56 +156,36 @@ def list_array(transactions: Transactions) -> pa.Array:
 
 
 def _draft_of_lists(
-    table: pa.Table,
-    column: str,
-    id_column: str | None,
-    file: str | None,
-    layout: Layout,
-    id_policy: str,
+    table: Table, column: str, id_column: str | None, layout: Layout, id_policy: str
 ) -> Draft:
-    kind = table.schema.field(column).type
-    if not is_list(kind):
+    rows = table.load((id_column,))
+    found = table.lists((column,))
+    if column not in found:
+        kind = table.arrow.schema.field(column).type
         what = f"column {shorten(column)} holds {kind}, not lists of strings."
         remedy = "Name a column of lists, or the columns of id and item."
-        raise DataError(what, remedy, code="not-a-list", file=file)
-    entries = list_column(table.column(column), column, file)
-    problems = tuple(
-        Problem("null-list", f"no list in column {shorten(column)} (null).",
-                "Write an empty list if the record is empty, or remove the row.", file, row + 1)
-        for row in entries.null_rows[:MAX_PROBLEMS].tolist()
-    )  # fmt: skip
+        raise DataError(what, remedy, code="not-a-list", file=rows.file)
+    entries = found[column]
+    what = f"no list in column {shorten(column)} (null)."
+    remedy = "Write an empty list if the record is empty, or remove the row."
+    problems = rows.problems_at("null-list", what, remedy, entries.null_rows)
     record_of_row = None
     notices: tuple[str, ...] = ()
     if id_column is not None:
-        ids = text_columns(table, [id_column], file)
-        record_of_row, notices = merged_by_id(ids, id_column, id_policy)
-    draft = Draft(
-        file=file,
+        record_of_row, notices = merged_by_id(rows, id_column, id_policy)
+    unused = [name for name in rows.names if name not in (column, id_column)]
+    return Draft(
+        file=rows.file,
         layout=layout,
         values=entries.values,
         row_of_entry=entries.row_of_entry,
         code_of_entry=entries.code_of_entry,
-        n_rows=table.num_rows,
-        line_of_row=row_numbers(table.num_rows),
+        n_rows=rows.n_rows,
+        line_of_row=rows.line_of_row,
         record_of_row=record_of_row,
-        notices=notices,
-        problems=problems,
+        notices=(*notices, *told_of_unused(unused)),
+        problems=tuple(problems),
     )
-    return _with_unused(draft, [name for name in table.column_names if name not in (column, id_column)])
-
-
-def _draft_of_flags(
-    table: pa.Table, id_column: str | None, file: str | None, layout: Layout, id_policy: str
-) -> Draft:
-    for place, name in enumerate(table.column_names):
-        if pa.types.is_boolean(table.schema.field(name).type):
-            table = table.set_column(place, name, table.column(name).cast(pa.string()))
-    columns = text_columns(table, table.column_names, file)
-    return draft_of_onehot(columns, layout=layout, id_column=id_column, id_policy=id_policy)
-
-
-def _with_unused(draft: Draft, unused: Sequence[str]) -> Draft:
-    return replace(draft, notices=(*draft.notices, *told_of_unused(unused)))
 
 
 def _named_long(names: Sequence[str]) -> bool:

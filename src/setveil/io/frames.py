@@ -14,8 +14,7 @@ from ..arguments import checked
 from ..errors import UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
-from .arrow import arrow_table, draft_of_table, list_array
-from .columns import FRAME
+from .arrow import draft_of_table, list_array
 from .draft import ID_POLICIES, Policy, check_choice, finish
 from .formats.table import cells_of_table
 from .lists import read_labels
@@ -99,8 +98,7 @@ def from_frame(
             "keep, keep_unprotected and sensitive need set_columns.", "Name the set-valued columns."
         )
     draft = draft_of_table(
-        arrow_table(frame),
-        file=FRAME,
+        open_table(frame),
         layout=Layout("jsonl"),
         column=column,
         id_column=id_column,

@@ -102,7 +102,6 @@ def read_microdata(
     return _microdata(table, options)
 
 
-@checked("sensitive")
 def microdata_from_frame(
     frame: object, *, quasi: Sequence[str] | str, sensitive: str, **options: Any
 ) -> Microdata:

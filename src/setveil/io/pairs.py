@@ -257,7 +257,7 @@ def read_classes(
         no value, chosen or not. `delimiter`, `encoding`, `normalize`, `strict` and `max_bytes` as in
         `read_transactions`. `as_is`: go on where cells look like lists of values.
     """
-    cells = _read_cells(given, class_column, **reading)
+    cells = read_cells(given, class_column, **reading)
     column = cells.columns.by_name[class_column]
     absent = column.absent(cells.absent_texts)
     if cells.missing_cells == "error" and absent.any():
@@ -292,7 +292,7 @@ def read_attribute_tables(first: Any, second: Any, **reading: Any) -> PatternDat
     """
     names = (os.fspath(first), os.fspath(second)) if _is_file(first) else FRAMES
     here, there = (
-        _read_cells(given, None, file=name, **reading)
+        read_cells(given, None, file=name, **reading)
         for given, name in zip((first, second), names, strict=True)
     )
     if set(here.names) != set(there.names):
@@ -401,7 +401,7 @@ class _Cells:
         return finish(entries.draft(replace(self.layout, columns=kept), self.notices), self.policy)
 
 
-def _read_cells(
+def read_cells(
     given: Path | object,
     class_column: str | None,
     *,

@@ -32,12 +32,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that was opened. Of an Arrow table `columns` has the names, until `load` brings some."""
+    """A table that was opened.
+
+    Of a table of Arrow, which is `arrow` then, `columns` has only the names until `load` brings some.
+    """
 
     columns: Columns
     layout: Layout
     notices: tuple[str, ...] = ()
-    arrow: pa.Table | None = None
+    arrow: Any = None
 
     def lists(self, names: Container[str]) -> dict[str, Any]:
         """Return those of the named columns that are lists, which only Arrow has."""
@@ -60,7 +63,7 @@ class Table:
         if self.arrow is None:
             return self.columns
         from .arrays import numpy_integers
-        from .arrow import is_list, row_numbers, text_column
+        from .arrow import is_list, text_column
 
         table, file = self.arrow, self.columns.file
         if table.num_rows == 0:
@@ -79,7 +82,8 @@ class Table:
                 by_name[name] = Column(["some"], -null.astype(np.int32))
             else:
                 by_name[name] = Column([], nothing)
-        return Columns(by_name, table.num_rows, file, row_numbers(table.num_rows))
+        # Rows stand for lines where there are none.
+        return Columns(by_name, table.num_rows, file, np.arange(1, table.num_rows + 1, dtype=np.int64))
 
 
 def open_table(
@@ -94,10 +98,10 @@ def open_table(
     if not isinstance(given, str | os.PathLike):
         from .arrow import arrow_table
 
-        return _of_arrow(arrow_table(given), file)
+        return table_of_arrow(arrow_table(given), file)
     source = read_source(given, max_bytes=max_bytes)
     if source.data.startswith(MAGIC):
-        return _of_arrow(parquet_table(source, max_bytes=max_bytes), source.name)
+        return table_of_arrow(parquet_table(source, max_bytes=max_bytes), source.name)
     data, notices = plain_text(source, encoding=encoding)
     if delimiter is None:
         delimiter = guess_table_delimiter(data)
@@ -108,7 +112,8 @@ def open_table(
     return Table(columns, Layout("table", delimiter=delimiter, gzip=source.gzip), notices)
 
 
-def _of_arrow(table: pa.Table, file: str) -> Table:
+def table_of_arrow(table: pa.Table, file: str) -> Table:
+    """Return an Arrow table, which messages call `file`."""
     from .arrow import named_columns
 
     table = named_columns(table, file)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import merge_rows, recode_rows
@@ -21,7 +22,8 @@ from ..model.guarantees import exact_support
 from ..model.pattern_pair import PatternPair
 from ..release.distance import ValueDistance
 from ..release.recoding import PairRecoding
-from ..search.pair_state import Ids
+
+Ids = NDArray[np.int32]
 
 
 @dataclass(frozen=True)

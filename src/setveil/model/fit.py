@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..distinct import distinct
 from ..errors import HierarchyError, Problem, UsageError
@@ -84,8 +84,8 @@ def fit_hierarchy(
             ]
         )
     fitted = Hierarchy.from_parents(parents, private=private)
-    if hierarchy is not None:
-        _refuse_several_roots(fitted.restricted_to(labels), guarantee, _columns(transactions))
+    if hierarchy is not None and not _columns(transactions):
+        _refuse_several_roots(fitted, labels, guarantee)
     return fitted, guarantee, tuple(notices)
 
 
@@ -209,11 +209,12 @@ def _attach(parents: dict[str, str | None], missing: list[str], columns: tuple[s
         parents[label] = fitting[0]
 
 
-def _refuse_several_roots(hierarchy: Hierarchy, guarantee: Guarantee, columns: tuple[str, ...]) -> None:
-    sensitive = guarantee.secret_labels
-    roots = [hierarchy.labels[root] for root in hierarchy.roots]
-    roots = [label for label in roots if label not in sensitive]
-    if len(roots) > 1 and not columns:
+def _refuse_several_roots(hierarchy: Hierarchy, labels: Iterable[str], guarantee: Guarantee) -> None:
+    """Refuse labels under several roots; those to be kept secret are roots of their own."""
+    used = {int(hierarchy.root[hierarchy.node_of_label[label]]) for label in labels}
+    roots = [hierarchy.labels[root] for root in sorted(used)]
+    roots = [label for label in roots if label not in guarantee.secret_labels]
+    if len(roots) > 1:
         shown = ", ".join(repr(label[:40]) for label in roots[:5])
         what = f"the hierarchy has several roots: {shown}."
         remedy = "Put one root above them (--add-root NAME when reading it)."

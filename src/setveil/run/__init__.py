@@ -13,11 +13,11 @@ The flags of ``setveil anonymize`` and the keys of a job file are made from its 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import UsageError
+from ..refusals import BESIDE_SETS, OF_FIELDS
 from ..registry import PAIR_METHODS
 from .fields import (
     BUCKETS,
@@ -34,16 +34,7 @@ from .fields import (
     switch,
 )
 from .promise import Promised
-from .reading import (
-    Files,
-    Intervals,
-    Quasi,
-    SecretTable,
-    SetsInput,
-    Tables,
-    Trees,
-    TwoSets,
-)
+from .reading import Files, Intervals, Quasi, SecretTable, SetsInput, Tables, Trees, TwoSets
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -53,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["Run", "anonymize_kind", "job_fields"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Method(Fields):
     """How it is done."""
 
@@ -62,7 +52,6 @@ class Method(Fields):
     method: Text = declare("see `setveil methods`; the best for the guarantee if not given")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Cost(Fields):
     """What is kept small."""
 
@@ -84,7 +73,6 @@ class Cost(Fields):
         return read_weights(self.weights)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Threads(Fields):
     """How much of the machine."""
 
@@ -95,7 +83,6 @@ class Threads(Fields):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Limits(Threads):
     """How long, and how much of the machine."""
 
@@ -104,7 +91,6 @@ class Limits(Threads):
     time_limit: float | None = declare("stop after this many seconds", metavar="SECONDS")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Preview(Fields):
     """Whether to work at all."""
 
@@ -118,7 +104,6 @@ class Preview(Fields):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Output(Fields):
     """Where the release goes, and how it is written."""
 
@@ -147,14 +132,12 @@ class Output(Fields):
     as_json: bool = switch("print the result as JSON", "--json", in_job=False)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Shown(Fields):
     """How much is told."""
 
     verbose: bool = switch("show all notices, minor ones too", "-v", "--verbose", in_job=False)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Facts(Fields):
     """What is known of a table in buckets."""
 
@@ -170,7 +153,6 @@ class Facts(Fields):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Growth(Fields):
     """What is promised of two data sets."""
 
@@ -191,7 +173,6 @@ class Growth(Fields):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Run(
     Promised,
     Method,
@@ -250,13 +231,13 @@ class Run(
 
     def check(self) -> Work:
         """Raise for all that is wrong whatever the data are; return the work to do. Reads nothing."""
-        for field in self.given_fields():
-            if self.kind == SETS and SETS not in field.fits:
-                raise _refusal_beside_sets(field)
-        what = "{} does not fit two data sets."
-        if self.kind == BUCKETS:
-            what = "{} does not fit a table in buckets (--quasi)."
-        refuse_unfit(self, self.kind, what)
+        kind = self.kind
+        for field in self.given_fields() if kind == SETS else ():
+            if SETS not in field.fits:
+                refusal = BESIDE_SETS[field.fits[0]]
+                raise UsageError(refusal.reason.format(field.flag), refusal.remedy, code=refusal.code)
+        if kind != SETS:
+            refuse_unfit(self, kind, OF_FIELDS[kind])
         from .work import work_of
 
         work = work_of(self)
@@ -269,18 +250,6 @@ def anonymize_kind(kind: str) -> Callable[..., Any]:
     module, name = {BUCKETS: ("buckets", "anonymize_table"), PAIRS: ("pairs", "hide_patterns")}[kind]
     function: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), name)
     return function
-
-
-def _refusal_beside_sets(field: Field) -> UsageError:
-    """Return what is said of a flag of another kind where the data are one data set of sets."""
-    if BUCKETS in field.fits:
-        return UsageError(f"{field.flag} goes with --quasi.", "Name the columns, or leave it out.")
-    return UsageError(
-        f"{field.flag} is for two data sets.",
-        "Give the second (--against FILE) or the column that splits one table "
-        "(--class-column COLUMN), and --growth.",
-        code="option-does-not-fit",
-    )
 
 
 def job_fields() -> tuple[Field, ...]:

@@ -71,18 +71,7 @@ def reckon(
 ) -> Reckoning:
     """Return the tuples and rules that a run starts from.
 
-    Parameters
-    ----------
-    data
-        The table.
-    guarantee
-        What will be promised.
-    rules
-        Known facts; `DataError` where the data contradict one.
-    options
-        The options of the method.
-    watch
-        Progress, deadline and cancelling.
+    `rules` are known facts; `DataError` where the data contradict one.
     """
     if not guarantee.takes_rules:
         if rules:
@@ -138,23 +127,8 @@ def anonymize_table(
 ) -> BucketRelease:
     """Return a table in buckets that keeps `guarantee`; nothing is written.
 
-    Parameters
-    ----------
-    data
-        The table, as `setveil.read_microdata` returns it.
-    guarantee
-        `LDiversity(l)` or `MatchingDiversity(l)`.
-    method_key
-        "anatomy" or "injector"; by default the one for the guarantee.
-    rules
-        Known facts, for matching diversity: they join the rules that are mined. `DataError` where the
-        data contradict one.
-    random
-        Another source of chance than the system's; the result is then not for release.
-    watch
-        Progress, deadline and cancelling.
-    options
-        The method's own options.
+    `rules` are known facts, for matching diversity: they join the rules that are mined. With another
+    source of chance than the system's, `random`, the result is not for release.
     """
     started = time.monotonic()
     watch = watch or Watch()

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from ..errors import UsageError
 from ..model.numbers import LARGEST
@@ -119,19 +119,9 @@ def declare(
     in_job: bool = True,
 ) -> Any:
     """Return an attribute of a group of fields; the words are those of `Field`."""
+    kinds, guarantees = tuple(fits.split()), tuple(models.split())
     about = Field(
-        "",
-        "",
-        help,
-        names,
-        default,
-        panel,
-        metavar,
-        path,
-        tuple(fits.split()),
-        tuple(models.split()),
-        remedies or {},
-        in_job,
+        "", "", help, names, default, panel, metavar, path, kinds, guarantees, remedies or {}, in_job
     )
     return dataclasses.field(default=default, metadata={"field": about})
 
@@ -146,9 +136,16 @@ def switch(help: str, *names: str, **about: Any) -> Any:
     return declare(help, *names, default=False, **about)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass_transform(
+    frozen_default=True,
+    kw_only_default=True,
+    field_specifiers=(declare, texts, switch, dataclasses.field),
+)
 class Fields:
-    """A group of fields; a subclass may leave out some of what it inherits."""
+    """A group of fields: every subclass is a frozen dataclass, and may leave out what it inherits."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
     PANEL: ClassVar[str] = "Reading"
     FITS: ClassVar[str] = ALL
@@ -188,7 +185,6 @@ class Fields:
                 yield field
 
 
-@dataclass(frozen=True, kw_only=True)
 class Options(Fields):
     """The options of all methods; each method checks its own."""
 

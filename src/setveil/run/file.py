@@ -231,11 +231,7 @@ def _name(given: object, file: Path, number: int, count: int, faults: list[Probl
 
 
 def _values(
-    table: Mapping[str, Any],
-    known: Mapping[str, Field],
-    file: Path,
-    where: str,
-    faults: list[Problem],
+    table: Mapping[str, Any], known: Mapping[str, Field], file: Path, where: str, faults: list[Problem]
 ) -> dict[str, Value]:
     """Return a table's values by key, in the way of the command line, paths as seen from here."""
     found: dict[str, Value] = {}

@@ -43,21 +43,6 @@ def hide_patterns(
 ) -> PairRelease:
     """Return a release of two data sets in which no pattern is left; nothing is written.
 
-    Parameters
-    ----------
-    pair
-        The data sets, as `setveil.read_pattern_pair` returns them.
-    guarantee
-        ``HiddenPatterns(growth)``.
-    method_key
-        "hide-patterns", the only one so far.
-    watch
-        Progress, deadline and cancelling.
-    threads
-        How many threads count; all by default.
-    options
-        The method's own options.
-
     >>> from setveil.hierarchy.tree import Hierarchy
     >>> from setveil.model.transactions import Transactions
     >>> drinks = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})

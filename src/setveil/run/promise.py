@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.numbers import percentage
+from ..refusals import OF_METHODS
 from ..registry import method
 from .fields import ALL, GUARANTEE_PANEL, Fields, Text, Texts, declare, joined, switch, texts
 
@@ -18,7 +18,6 @@ MODELS = ("km", "k", "lm", "coherence")
 """The guarantees about sets."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Promised(Fields):
     """The guarantee and its parameters."""
 
@@ -103,21 +102,15 @@ class Promised(Fields):
             return "lm"
         if self.h or self.p is not None or self.private:
             return "coherence"
-        model = method(method_key).guarantees[0] if method_key is not None else "km"
-        if model == "patterns":
+        if method_key is None:
+            return "km"
+        record = method(method_key)
+        if record.kind in OF_METHODS:
+            refusal = OF_METHODS[record.kind]
             raise UsageError(
-                f"the method {method_key!r} is for two data sets.",
-                "Run it by itself: setveil anonymize before.csv --against after.csv --growth 5 "
-                "-o release.",
-                code="guarantee-method",
+                f"the method {method_key!r} {refusal.reason}", refusal.remedy, code="guarantee-method"
             )
-        if model not in MODELS:
-            raise UsageError(
-                f"the method {method_key!r} is for tables with a sensitive column.",
-                "Name its columns: --quasi age,sex --sensitive disease.",
-                code="guarantee-method",
-            )
-        return model
+        return record.guarantees[0]
 
     @property
     def _sensitive_column(self) -> str | None:

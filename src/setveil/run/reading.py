@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
@@ -33,7 +33,6 @@ _LEARNED = re.compile(r"group \d+\.\d+'*")
 _NO_BUCKETS = "sets pairs"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Files(Fields):
     """How any file of records is read."""
 
@@ -67,7 +66,6 @@ class Files(Fields):
     max_bytes: int | None = declare("refuse more bytes than this")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Cells(Fields):
     """How the cells of a table are read."""
 
@@ -83,7 +81,6 @@ class Cells(Fields):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Tables(Cells):
     """Which columns of a table count, and how its cells are read."""
 
@@ -104,7 +101,6 @@ class Tables(Cells):
     sensitive_column: Text = declare("column whose values are sensitive", models="lm")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reading(Files, Tables):
     """How records are read as sets: from a file of its own layout, or from columns of a table."""
 
@@ -160,7 +156,6 @@ def _refuse_unknown(reading: Mapping[str, Any], reader: Callable[..., object]) -
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Trees(Fields):
     """The hierarchies, and how their files are read."""
 
@@ -207,7 +202,6 @@ class Trees(Fields):
                 raise UsageError(f"{field.flag} goes with --hierarchy.", "Give one.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetsInput(Reading, Trees):
     """Records as sets, and the hierarchies of their items."""
 
@@ -277,7 +271,6 @@ def looks_learned(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> bool:
     return any(_LEARNED.fullmatch(label) for tree in trees for label in tree.labels[tree.n_leaves :])
 
 
-@dataclass(frozen=True, kw_only=True)
 class Intervals(Fields):
     """Intervals for columns of numbers."""
 
@@ -290,7 +283,6 @@ class Intervals(Fields):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Quasi(Fields):
     """The columns by which people may be recognised."""
 
@@ -302,7 +294,6 @@ class Quasi(Fields):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class SecretTable(Quasi, Intervals, Files, Cells, Trees):
     """A table with a column that nobody shall learn; `sensitive` is declared by who inherits."""
 
@@ -375,7 +366,6 @@ def _of_columns(
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
 class TwoSets(Files, Cells):
     """Two data sets: two files, or a table that one column splits."""
 
@@ -422,9 +412,9 @@ class TwoSets(Files, Cells):
             raise UsageError("--as-is is for tables.", "Say that these are some: --table.")
         self._attributes()
         if self.is_table:
-            from ..io.pairs import read_attribute_tables
+            from ..io.pairs import read_cells
 
-            _refuse_unknown(self.given(Files), read_attribute_tables)
+            _refuse_unknown(self.given(Files), read_cells)
         if data == against and data != "-":
             raise UsageError("both data sets are the same file.", "Give another one (--against).")
         return [name for name in (data, against, self.labels) if name]

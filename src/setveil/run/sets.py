@@ -116,9 +116,7 @@ class Job:
             )
 
     def prepare(
-        self,
-        transactions: Transactions,
-        hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
+        self, transactions: Transactions, hierarchy: Hierarchy | Mapping[str, Hierarchy] | None
     ) -> Prepared:
         """Check everything and bind the data; raise before anything is computed."""
         started = time.monotonic()

@@ -95,9 +95,7 @@ class Work:
         return Watch(listener=listener, time_limit=self.run.time_limit)
 
     def execute(
-        self,
-        listener: Listener | None = None,
-        placed: Callable[[Path], object] | None = None,
+        self, listener: Listener | None = None, placed: Callable[[Path], object] | None = None
     ) -> Outcome:
         """Compute the release, write it, audit it and put it into place."""
         release = self.compute(self.watch(listener))

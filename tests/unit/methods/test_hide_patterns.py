@@ -12,16 +12,19 @@ from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, Usag
 from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pair_distortion import frequent_distortion
 from setveil.measure.pair_scores import measure_pair
-from setveil.methods import pattern_groups, pattern_mining, pattern_steps, pattern_work
 from setveil.methods.hide_patterns import SEARCHES, anonymize
-from setveil.methods.pattern_work import PatternWork
+from setveil.methods.hide_patterns import groups as pattern_groups
+from setveil.methods.hide_patterns import mined as pattern_mining
+from setveil.methods.hide_patterns import steps as pattern_steps
+from setveil.methods.hide_patterns import work as pattern_work
+from setveil.methods.hide_patterns.moves import find_moves
+from setveil.methods.hide_patterns.scoring import Scores
+from setveil.methods.hide_patterns.work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.run.pairs import hide_patterns
-from setveil.search.move_scoring import Scores
-from setveil.search.pattern_moves import find_moves
 from tests.oracle.pair_patterns import frequent, is_pattern
 
 DRINKS = Hierarchy.from_parents(

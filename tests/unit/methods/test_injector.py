@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from setveil.errors import Cancelled, Infeasible, TimeLimit
-from setveil.methods import injector_compact
 from setveil.methods.injector import anonymize
+from setveil.methods.injector import compact as injector_compact
 from setveil.model.guarantees import MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule

@@ -35,11 +35,7 @@ _KIND_NAMES = {
 
 
 class _Fault(Exception):
-    """A fault of one line: code, what, remedy."""
-
-    def __init__(self, code: str, what: str, remedy: str) -> None:
-        super().__init__(what)
-        self.code, self.what, self.remedy = code, what, remedy
+    """A fault of one line; its arguments are a code, what is wrong, and a remedy."""
 
 
 def looks(head: Head) -> bool:
@@ -68,7 +64,8 @@ def read(reading: Reading) -> Draft:
         try:
             row, own_id, others = _row(_parsed(decoder, line), item_column, id_column)
         except _Fault as fault:
-            problems.append(Problem(fault.code, fault.what, fault.remedy, name, number))
+            code, what, remedy = fault.args
+            problems.append(Problem(code, what, remedy, name, number))
             if len(problems) >= MAX_PROBLEMS:
                 break
             row, own_id, others = [], "", set()
@@ -186,11 +183,8 @@ def _row(
         lists = [name for name, content in value.items() if isinstance(content, list)]
         key = "items" if "items" in value else lists[0] if len(lists) == 1 else None
     if key is None or key not in value:
-        raise _Fault(
-            "no-such-key",
-            f"no key {shorten(key)} here." if key else "no key 'items' and not exactly one list.",
-            "Name the key of the list (--item).",
-        )
+        what = f"no key {shorten(key)} here." if key else "no key 'items' and not exactly one list."
+        raise _Fault("no-such-key", what, "Name the key of the list (--item).")
     items = value[key]
     if not isinstance(items, list):
         raise _Fault("not-a-list", f"the value of {shorten(key)} is not a list.", "Write a list.")
@@ -208,13 +202,8 @@ def _type_problems(rows: list[list[object]], kinds: set[type], name: str) -> Ite
     if kinds == {int}:
         for line, row in enumerate(rows, start=1):
             if any(abs(item) > LARGEST_EXACT for item in row if isinstance(item, int)):
-                yield Problem(
-                    "inexact-number",
-                    "a number beyond 2^53, which other programs do not keep exactly.",
-                    "Write ids as strings.",
-                    name,
-                    line,
-                )
+                what = "a number beyond 2^53, which other programs do not keep exactly."
+                yield Problem("inexact-number", what, "Write ids as strings.", name, line)
         return
     for line, row in enumerate(rows, start=1):
         odd = next((item for item in row if type(item) is not str), "")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -32,10 +31,11 @@ _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2", 
 def read(reading: Reading) -> Draft:
     """Return the draft of a Parquet file."""
     from ..arrow import draft_of_table
+    from ..table import table_of_arrow
 
+    table = parquet_table(reading.source, max_bytes=reading.max_bytes)
     return draft_of_table(
-        parquet_table(reading.source, max_bytes=reading.max_bytes),
-        file=reading.source.name,
+        table_of_arrow(table, reading.source.name),
         layout=Layout("parquet"),
         id_column=reading.id_column,
         item_column=reading.item_column,
@@ -45,6 +45,8 @@ def read(reading: Reading) -> Draft:
 
 def parquet_table(source: Source, *, max_bytes: int) -> pa.Table:
     """Return the table in a Parquet file, within the limits."""
+    import subprocess
+
     import pyarrow as pa
 
     if source.gzip:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..kernels.hiding.rows import match_slots
-from .pair_state import Counts, Flags, Ids, PairState
+from ...kernels.hiding.rows import match_slots
+from .state import Counts, Flags, Ids, PairState
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,17 +9,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import Infeasible, ResourceLimit, TimeLimit, UsageError
-from ..kernels.rows import merge_rows
-from ..mining.itemsets import frequent_itemsets, least_count
-from ..model.guarantees import HiddenPatterns
-from ..model.pattern_pair import PatternPair
-from ..progress import Watch
-from ..release.distance import ValueDistance
-from ..search.move_scoring import FrequentForms
-from ..search.pair_state import Flags, Ids, PairState
-from ..search.pattern_moves import Patterns, is_narrow
-from .pattern_mining import PatternMiner
+from ...errors import Infeasible, ResourceLimit, TimeLimit, UsageError
+from ...kernels.rows import merge_rows
+from ...mining.itemsets import frequent_itemsets, least_count
+from ...model.guarantees import HiddenPatterns
+from ...model.pattern_pair import PatternPair
+from ...progress import Watch
+from ...release.distance import ValueDistance
+from .mined import PatternMiner
+from .moves import Patterns, is_narrow
+from .scoring import FrequentForms
+from .state import Flags, Ids, PairState
 
 SMALL = 50_000
 """Below so many distinct rows, starting threads costs more than they bring."""

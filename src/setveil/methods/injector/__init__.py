@@ -5,8 +5,8 @@ that the person may have, and only if the others can then share the rest. The me
 tuples that can swap their values:
 
 1. Tuples are counted by class: their value and the values ruled out for them (`classify`).
-2. Classes are grouped: so that there are many buckets (`injector_compact`, the default), or as Figure 2
-   of the paper prints it (`injector_printed`).
+2. Classes are grouped: so that there are many buckets (`compact`, the default), or as Figure 2
+   of the paper prints it (`printed`).
 3. Chance says which tuples of a class are meant (`_deal_tuples`).
 
 The choice is among classes, so the cost grows with the number of tuples times that of classes, and no
@@ -31,20 +31,20 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Infeasible, InternalError
-from ..model.guarantees import MatchingDiversity
-from ..model.microdata import Microdata
-from ..model.rules import NOT_KNOWN, Completeness, NegativeRule, impossible_values
-from ..progress import Watch
-from ..release.buckets import Bucketing, in_canonical_order
-from ..release.possible import TupleClasses, classify, possible_counts, possible_together
-from ..search.chance import secret_unless, shuffle
+from ...errors import Infeasible, InternalError
+from ...model.guarantees import MatchingDiversity
+from ...model.microdata import Microdata
+from ...model.rules import NOT_KNOWN, Completeness, NegativeRule, impossible_values
+from ...progress import Watch
+from ...release.buckets import Bucketing, in_canonical_order
+from ...release.possible import TupleClasses, classify, possible_counts, possible_together
+from ...search.chance import secret_unless, shuffle
+from ..outcome import BucketOutcome
+from ..without_value import join_matching, place_everybody
+from .classes import Grouped, most_buckets
+from .compact import group_compactly
 from .gap_guard import guard_gaps
-from .injector_classes import Grouped, most_buckets
-from .injector_compact import group_compactly
-from .injector_printed import group_as_printed
-from .outcome import BucketOutcome
-from .without_value import join_matching, place_everybody
+from .printed import group_as_printed
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int32]

@@ -16,9 +16,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from ..search.move_scoring import FrequentForms, Scores, score
-from ..search.pattern_moves import Moves, Patterns, find_moves
-from .pattern_work import Move, PatternWork
+from .moves import Moves, Patterns, find_moves
+from .scoring import FrequentForms, Scores, score
+from .work import Move, PatternWork
 
 COLDEST = 0.01
 FROZEN = 1e-9

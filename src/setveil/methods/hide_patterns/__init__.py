@@ -18,6 +18,10 @@ Differences from the paper, with the reasons in docs/methods/hide-patterns.md:
 - Sets of items have no attributes: a row is like a pattern through its nearest values. Where no row is,
   the pattern's own values are raised to what they have in common.
 - A time limit that passes hides the rest in the shortest way, by going to the top.
+
+The parts: `work` holds the two data sets and what is to be hidden, `mined` finds the patterns left,
+`state` keeps what every row is published as, `moves` are the steps there are, `scoring` what each would
+change, `steps` and `groups` choose among them, one by one or for whole groups.
 """
 
 from __future__ import annotations
@@ -26,15 +30,15 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from ..errors import TimeLimit, UsageError
-from ..model.guarantees import HiddenPatterns
-from ..model.pattern_pair import PatternPair
-from ..progress import Watch
-from ..search.pair_state import Saved
-from .outcome import PairOutcome
-from .pattern_groups import give_back, hide_in_groups
-from .pattern_steps import ByCare, ByChance, ByGain, Guarded, Ranking, hide_one_by_one
-from .pattern_work import Loss, PatternWork
+from ...errors import TimeLimit, UsageError
+from ...model.guarantees import HiddenPatterns
+from ...model.pattern_pair import PatternPair
+from ...progress import Watch
+from ..outcome import PairOutcome
+from .groups import give_back, hide_in_groups
+from .state import Saved
+from .steps import ByCare, ByChance, ByGain, Guarded, Ranking, hide_one_by_one
+from .work import Loss, PatternWork
 
 SEARCHES = ("grouped", "greedy", "annealed")
 UNGUARDED = "too many to be looked after"

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.base import plain
-from ..kernels.buckets.injector import Classes
-from ..release.possible import TupleClasses
+from ...kernels.base import plain
+from ...kernels.buckets.injector import Classes
+from ...release.possible import TupleClasses
 
 Ids = NDArray[np.int32]
 

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..distinct import number_distinct
-from ..errors import TimeLimit
-from ..search.pair_state import Flags, Ids, Side
-from ..search.pattern_moves import Patterns, find_moves, find_slots
-from .pattern_steps import as_move, overlapping, scored, utility_gain, watched
-from .pattern_work import Move, PatternWork
+from ...distinct import number_distinct
+from ...errors import TimeLimit
+from .moves import Patterns, find_moves, find_slots
+from .state import Flags, Ids, Side
+from .steps import as_move, overlapping, scored, utility_gain, watched
+from .work import Move, PatternWork
 
 PATTERNS_A_ROUND = 3
 CLASSES_TRIED = 4

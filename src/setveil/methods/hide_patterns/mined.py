@@ -13,13 +13,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import ResourceLimit, TimeLimit
-from ..mining.emerging import Side, grown_sets, most_elsewhere
-from ..mining.itemsets import MOST_SETS, half_support, least_count
-from ..model.guarantees import HiddenPatterns
-from ..progress import Watch
-from ..search.pair_state import Counts, Flags, Ids, PairState
-from ..search.pattern_moves import Patterns
+from ...errors import ResourceLimit, TimeLimit
+from ...mining.emerging import Side, grown_sets, most_elsewhere
+from ...mining.itemsets import MOST_SETS, half_support, least_count
+from ...model.guarantees import HiddenPatterns
+from ...progress import Watch
+from .moves import Patterns
+from .state import Counts, Flags, Ids, PairState
 
 FEW_SETS = 100_000
 """Where one side has more frequent sets than this, patterns are looked for among its closed sets."""

@@ -13,12 +13,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hierarchy.tree import Hierarchy
-from ..kernels.hiding.rows import find_holders, raise_entries
-from ..kernels.rows import merge_rows, recode_rows
-from ..kernels.supports import count_supports, node_bitmaps, node_lists
-from ..model.pattern_pair import PatternPair
-from ..release.recoding import PairRecoding
+from ...hierarchy.tree import Hierarchy
+from ...kernels.hiding.rows import find_holders, raise_entries
+from ...kernels.rows import merge_rows, recode_rows
+from ...kernels.supports import count_supports, node_bitmaps, node_lists
+from ...model.pattern_pair import PatternPair
+from ...release.recoding import PairRecoding
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]

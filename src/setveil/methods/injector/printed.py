@@ -18,13 +18,13 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.base import plain
-from ..kernels.buckets.injector import Classes, Tallies, add_tuples, form_groups
-from ..kernels.buckets.leftovers import WORD, Groups, add_to_group, place_class, start_groups
-from ..progress import Watch
-from ..release.possible import TupleClasses
-from ..search.chance import draw_words, shuffle
-from .injector_classes import STRIDE, Grouped, as_arrays
+from ...kernels.base import plain
+from ...kernels.buckets.injector import Classes, Tallies, add_tuples, form_groups
+from ...kernels.buckets.leftovers import WORD, Groups, add_to_group, place_class, start_groups
+from ...progress import Watch
+from ...release.possible import TupleClasses
+from ...search.chance import draw_words, shuffle
+from .classes import STRIDE, Grouped, as_arrays
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int32]

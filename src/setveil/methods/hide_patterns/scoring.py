@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.base import even_parts, in_threads
-from ..kernels.hiding.move_scores import (
+from ...kernels.base import even_parts, in_threads
+from ...kernels.hiding.move_scores import (
     Bounds,
     Classes,
     Counted,
@@ -26,9 +26,9 @@ from ..kernels.hiding.move_scores import (
     find_distances,
     score_moves,
 )
-from ..release.distance import MOST_FORMS, ValueDistance
-from .pair_state import Counts, PairState, Published
-from .pattern_moves import Moves, Patterns
+from ...release.distance import MOST_FORMS, ValueDistance
+from .moves import Moves, Patterns
+from .state import Counts, PairState, Published
 
 Reals = NDArray[np.float64]
 ALL_FORMS = 200_000

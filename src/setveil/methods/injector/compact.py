@@ -20,11 +20,17 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.base import plain
-from ..kernels.buckets.dealing import form_anew, gain_bucket, join_buckets, relieve_bucket, split_bucket
-from ..kernels.buckets.forming import form_compact
-from ..kernels.buckets.injector import Classes, Tallies, add_tuples, count_incompatible
-from ..kernels.buckets.repairs import (
+from ...kernels.base import plain
+from ...kernels.buckets.dealing import (
+    form_anew,
+    gain_bucket,
+    join_buckets,
+    relieve_bucket,
+    split_bucket,
+)
+from ...kernels.buckets.forming import form_compact
+from ...kernels.buckets.injector import Classes, Tallies, add_tuples, count_incompatible
+from ...kernels.buckets.repairs import (
     LOOK,
     exchange_one,
     find_home,
@@ -32,12 +38,12 @@ from ..kernels.buckets.repairs import (
     place_near,
     place_together,
 )
-from ..kernels.buckets.store import BUDGET, Desk, Pool, Store, add, count_buckets, fill_buckets
-from ..progress import Watch
-from ..release.possible import TupleClasses
-from ..search.chance import draw_words, shuffle
-from .injector_classes import STRIDE, Grouped, as_arrays, most_buckets
-from .injector_printed import group_tuples
+from ...kernels.buckets.store import BUDGET, Desk, Pool, Store, add, count_buckets, fill_buckets
+from ...progress import Watch
+from ...release.possible import TupleClasses
+from ...search.chance import draw_words, shuffle
+from .classes import STRIDE, Grouped, as_arrays, most_buckets
+from .printed import group_tuples
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int32]

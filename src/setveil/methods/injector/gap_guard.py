@@ -24,13 +24,13 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Infeasible
-from ..mining.gaps import Gap, Meetings, find_gaps
-from ..model.microdata import Microdata
-from ..model.rules import Completeness
-from ..progress import Watch
-from ..release.possible import SharedBucket, TupleClasses
-from ..search.chance import shuffle
+from ...errors import Infeasible
+from ...mining.gaps import Gap, Meetings, find_gaps
+from ...model.microdata import Microdata
+from ...model.rules import Completeness
+from ...progress import Watch
+from ...release.possible import SharedBucket, TupleClasses
+from ...search.chance import shuffle
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
