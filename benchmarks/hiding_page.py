@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from .hiding_paper import FLAT_TABLE, LARGEST, TABLES, THETAS, PaperTable
-from .report import environment
+from .report import environment, markdown
 
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
 
@@ -70,7 +70,7 @@ def _grid(table: PaperTable, by_cell: dict[tuple[str, ...], Found]) -> list[str]
             plain = by_cell.get((table.data, table.search, theta_p, theta_q))
             row.append(f"{_ours(plain, table)} ({table.cells[theta_p, theta_q]})")
         rows.append(row)
-    return _markdown(("θp \\ θq", *THETAS), rows)
+    return markdown(("θp \\ θq", *THETAS), rows)
 
 
 def _ours(plain: Found | None, table: PaperTable) -> str:
@@ -112,7 +112,7 @@ def _summary(by_cell: dict[tuple[str, ...], Found]) -> list[str]:
         *("cells with no itemset missing", "median distortion of the largest"),
         "seconds: median, most",
     )
-    return ["Ours (the paper's).", "", *_markdown(columns, rows)]
+    return ["Ours (the paper's).", "", *markdown(columns, rows)]
 
 
 def _largest(found: Iterable[Found]) -> list[str]:
@@ -121,7 +121,7 @@ def _largest(found: Iterable[Found]) -> list[str]:
         [data, number(ours[data]) if data in ours else "not run", printed]
         for data, printed in LARGEST.items()
     ]
-    return _markdown(("data", "ours", "the paper's"), rows)
+    return markdown(("data", "ours", "the paper's"), rows)
 
 
 def _clean(plain: Found) -> bool:
@@ -158,11 +158,3 @@ def number(text: str) -> str:
     """
     exact = Fraction(text)
     return str(exact) if exact.denominator == 1 else f"{float(exact):.1f}"
-
-
-def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    return [
-        "| " + " | ".join(columns) + " |",
-        "|" + "|".join([" --- ", *(" ---: " for _ in columns[1:])]) + "|",
-        *("| " + " | ".join(row) + " |" for row in rows),
-    ]

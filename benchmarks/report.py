@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,15 @@ def ratio(dearer: float | None, cheaper: float | None) -> float | None:
     if dearer is None or cheaper is None or cheaper <= 0:
         return None
     return dearer / cheaper
+
+
+def cells(found: Mapping[str, Any], *keys: str) -> tuple[Cell, ...]:
+    """Return what was found under some keys; None for what is not there.
+
+    >>> cells({"ncp": 0.5, "failed": "Infeasible"}, "ncp", "seconds")
+    (0.5, None)
+    """
+    return tuple(found.get(key) for key in keys)
 
 
 def at_most(what: str, measured: float | None, bar: float, unit: str = "s", *, quick: bool) -> Bar:
@@ -135,6 +144,15 @@ def _escaped(cell: Cell) -> str:
     return shown(cell).replace("|", "\\|")
 
 
+def markdown(columns: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """Return the lines of a table, its first column to the left."""
+    return [
+        "| " + " | ".join(columns) + " |",
+        "|" + "|".join([" --- ", *(" ---: " for _ in columns[1:])]) + "|",
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+
+
 def as_markdown(report: Report) -> str:
     """Return the report for a page."""
     where = environment()
@@ -143,9 +161,7 @@ def as_markdown(report: Report) -> str:
     lines += ["", QUICK] if report.quick else []
     for table in _all_tables(report):
         lines += ["", f"## {table.title}"] if table.title else []
-        lines += ["", "| " + " | ".join(table.columns) + " |"]
-        lines.append("|" + "|".join([" --- ", *(" ---: " for _ in table.columns[1:])]) + "|")
-        lines += ["| " + " | ".join(_escaped(cell) for cell in row) + " |" for row in table.rows]
+        lines += ["", *markdown(table.columns, [map(_escaped, row) for row in table.rows])]
     for name in report.pictures:
         lines += ["", f"![{report.title}]({name})"]
     if report.notes:

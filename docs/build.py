@@ -18,7 +18,6 @@ from docs import (
     pair_pictures,
     reference_pages,
     suppression_pictures,
-    trim_pictures,
 )
 
 HERE = Path(__file__).resolve().parent
@@ -30,7 +29,6 @@ def built() -> dict[str, str]:
     pictures = {
         **method_pictures.PICTURES,
         **suppression_pictures.PICTURES,
-        **trim_pictures.PICTURES,
         **bucket_pictures.PICTURES,
         **pair_pictures.PICTURES,
         **overview_pictures.PICTURES,

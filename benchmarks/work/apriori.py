@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..context import Context
-from ..report import Bar, Cell, Report, Table, at_most, is_true
+from ..report import Bar, Cell, Report, Table, at_most, cells, is_true
 
 DATA = ("groceries", "fruithut", "BMS-WebView-1", "BMS-WebView-2")
 K = 5
@@ -50,16 +50,9 @@ def run(context: Context) -> Report:
             broken += not fast["holds"]
             rows.append(
                 (
-                    name,
-                    m,
-                    fast["seconds"],
-                    fast["cpu_seconds"],
-                    fast["peak_mb"],
-                    fast["ncp"],
-                    PEER_NCP.get((name, m)),
-                    fast["holds"],
-                    slow.get("seconds", slow.get("failed")),
-                    equal,
+                    *(name, m, *cells(fast, "seconds", "cpu_seconds", "peak_mb", "ncp")),
+                    *(PEER_NCP.get((name, m)), fast["holds"]),
+                    *(slow.get("seconds", slow.get("failed")), equal),
                 )
             )
             if name == "BMS-WebView-2" and m in SECONDS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..context import Context
 from ..plot import Panel, small_multiples
-from ..report import Cell, Report, Table
+from ..report import Cell, Report, Table, cells
 
 K = 5
 LIMIT_SECONDS = 120.0
@@ -25,8 +25,7 @@ def run(context: Context) -> Report:
         seconds.append(found.get("seconds"))
         held = (found.get("holds"), found.get("failed"))
         rows.append((f"vpa, m={m}", seconds[-1], ncp[-1], found.get("peak_mb"), held[0] or held[1]))
-    own = (whole["seconds"], whole["ncp"], whole["peak_mb"], whole["holds"])
-    rows.append(("partition", *own))
+    rows.append(("partition", *cells(whole, "seconds", "ncp", "peak_mb", "holds")))
     crossing = next(
         (m for m, loss in zip(sizes, ncp, strict=True) if loss and loss > whole["ncp"]), None
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..context import Context
-from ..report import Bar, Cell, Report, Table, at_most, is_true, ratio
+from ..report import Bar, Cell, Report, Table, at_most, cells, is_true, ratio
 
 DATA = ("groceries", "fruithut", "BMS-WebView-1", "BMS-WebView-2")
 K = 5
@@ -37,16 +37,9 @@ def run(context: Context) -> Report:
             broken += not best["holds"]
             rows.append(
                 (
-                    name,
-                    m,
-                    best["seconds"],
-                    best["cpu_seconds"],
-                    best["peak_mb"],
-                    best["ncp"],
-                    best["proven"],
-                    best["holds"],
-                    quick_one["ncp"],
-                    ratio(quick_one["ncp"], best["ncp"]),
+                    *(name, m, *cells(best, "seconds", "cpu_seconds", "peak_mb", "ncp")),
+                    *cells(best, "proven", "holds"),
+                    *(quick_one["ncp"], ratio(quick_one["ncp"], best["ncp"])),
                 )
             )
             if (name, m) in SECONDS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..context import Context
-from ..report import Cell, Report, Table, at_most, is_true
+from ..report import Cell, Report, Table, at_most, cells, is_true
 
 PEER = {5: (9.0, 0.05143), 50: (9.0, 0.09677)}
 """k -> CPU seconds and NCP of the Python peers."""
@@ -19,7 +19,7 @@ def run(context: Context) -> Report:
         found = context.measure(
             "anonymize", source, guarantee={"model": "k", "k": k}, method="partition", runs=5
         )
-        own = (found["seconds"], found["cpu_seconds"], found["peak_mb"], found["ncp"], found["holds"])
+        own = cells(found, "seconds", "cpu_seconds", "peak_mb", "ncp", "holds")
         rows.append((k, *own, peer_seconds, peer_ncp))
         if k == 5:
             bars.append(at_most(f"k={k}", found["seconds"], SECONDS, quick=context.quick))

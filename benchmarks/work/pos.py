@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..context import Context
-from ..report import Bar, Cell, Report, Table, at_most, is_true
+from ..report import Bar, Cell, Report, Table, at_most, cells, is_true
 
 K = 5
 SECONDS = {"optimal": 60.0, "aa": 60.0, "vpa": 30.0}
@@ -15,10 +15,8 @@ COLUMNS = ("method", "m", "seconds", "CPU s", "peak MB", "NCP", "proven", "holds
 
 
 def _row(method: str, m: int, found: dict[str, Any]) -> tuple[Cell, ...]:
-    if "failed" in found:
-        return (method, m, found["failed"], None, None, None, None, None)
-    keys = ("seconds", "cpu_seconds", "peak_mb", "ncp", "proven", "holds")
-    return (method, m, *(found.get(key) for key in keys))
+    seconds = found.get("failed", found.get("seconds"))
+    return (method, m, seconds, *cells(found, "cpu_seconds", "peak_mb", "ncp", "proven", "holds"))
 
 
 def run(context: Context) -> Report:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..context import Context
-from ..report import Cell, Report, Table, is_true
+from ..report import Cell, Report, Table, cells, is_true
 
 DATA = ("groceries", "BMS-WebView-1", "fruithut")
 LIMIT_SECONDS = 60.0
@@ -30,12 +30,10 @@ def _measured(
                 method="optimal",
                 time_limit=LIMIT_SECONDS,
             )
-            if "failed" in found:
-                rows.append((name, m, found["failed"], *[None] * (len(COLUMNS) - 3)))
-                continue
-            keys = ("seconds", "cpu_seconds", "peak_mb", "ncp", "proven", "gap", "holds")
-            rows.append((name, m, *(found[key] for key in keys)))
-            every_one_holds &= found["holds"]
+            seconds = found.get("failed", found.get("seconds"))
+            keys = ("cpu_seconds", "peak_mb", "ncp", "proven", "gap", "holds")
+            rows.append((name, m, seconds, *cells(found, *keys)))
+            every_one_holds &= found.get("holds") is not False
     return rows, every_one_holds
 
 

@@ -7,7 +7,7 @@ whether a time limit reaches them while they list.
 from __future__ import annotations
 
 from ..context import Context
-from ..report import Bar, Cell, Report, Table, at_most, is_true
+from ..report import Bar, Cell, Report, Table, at_most, cells, is_true
 
 K = 5
 POINTS = {
@@ -45,15 +45,9 @@ def run(context: Context) -> Report:
                 broken += own.get("holds") is False
                 rows.append(
                     (
-                        method,
-                        name,
-                        m,
-                        listed.get("threats", listed.get("moles")),
+                        *(method, name, m, listed.get("threats", listed.get("moles"))),
                         own.get("lm", own.get("failed")),
-                        own.get("seconds"),
-                        own.get("peak_mb"),
-                        own.get("added_mb"),
-                        own.get("holds"),
+                        *cells(own, "seconds", "peak_mb", "added_mb", "holds"),
                     )
                 )
     bars = [is_true("every release holds by the audit", broken == 0, quick=context.quick)]

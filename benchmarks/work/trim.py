@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..context import Context
-from ..report import Bar, Cell, Report, Table, at_most, is_true
+from ..report import Bar, Cell, Report, Table, at_most, cells, is_true
 
 K = 5
 BY_LEVEL = "fruithut, labels by level"
@@ -66,18 +66,10 @@ def run(context: Context) -> Report:
             different += known is not None and bool(own.get("proven")) and round(own["lm"], 6) != known
             rows.append(
                 (
-                    name,
-                    m,
-                    own.get("lm", own.get("failed")),
-                    own.get("bound"),
-                    own.get("proven"),
-                    own.get("seconds"),
-                    own.get("left_out"),
-                    own.get("holds"),
+                    *(name, m, own.get("lm", own.get("failed"))),
+                    *cells(own, "bound", "proven", "seconds", "left_out", "holds"),
                     None if goal is None else goal.loss,
-                    alone.get("lm", alone.get("failed")),
-                    alone.get("proven"),
-                    alone.get("seconds"),
+                    *(alone.get("lm", alone.get("failed")), *cells(alone, "proven", "seconds")),
                 )
             )
             if goal is not None:

@@ -241,26 +241,13 @@ def _cut_apart(names: Sequence[str], size: float, width: float) -> dict[str, str
             alike.setdefault(text, []).append(name)
         for group in alike.values():
             if len(group) > 1:
-                shared = _common_start(group)
+                same = takewhile(lambda signs: len(set(signs)) == 1, zip(*group, strict=False))
+                shared = group[0][: len(list(same))]
                 comma = shared.rfind(", ")
                 # From the value that differs, or from a few signs before the first that do.
                 start = max(comma + 2 if comma >= 0 else 0, len(shared) - 20)
                 cut |= {name: cut_to_width(f"… {name[start:]}", size, width) for name in group}
     return cut
-
-
-def _common_start(texts: Sequence[str]) -> str:
-    """Return what all texts start with.
-
-    >>> _common_start(["abc", "abd"])
-    'ab'
-    """
-    # All texts lie between the least and the greatest.
-    least, greatest = min(texts), max(texts)
-    same = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(least, greatest, strict=False))
-    )
-    return least[:same]
 
 
 def _before(label: str) -> str:
@@ -366,12 +353,8 @@ def _between(light: str, dark: str, share: float) -> str:
     >>> _between("#000000", "#ffffff", 0.5)
     '#808080'
     """
-    pairs = zip(_channels(light), _channels(dark), strict=True)
+    pairs = zip(bytes.fromhex(light[1:]), bytes.fromhex(dark[1:]), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
-
-
-def _channels(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def _points_in_words(

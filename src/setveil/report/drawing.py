@@ -50,23 +50,17 @@ def cut_to_width(text: str, size: float, width: float) -> str:
     return kept.rstrip() + "…"
 
 
-def visible(text: str) -> str:
-    """Return text without characters that XML forbids or that move other text about."""
-    return "".join(sign if sign.isprintable() else "�" for sign in text)
-
-
-def _escaped(text: str) -> str:
-    return escape(visible(text), quote=False)
+def escaped(text: str) -> str:
+    """Return text as markup, without characters that XML forbids or that move other text about."""
+    return escape("".join(sign if sign.isprintable() else "�" for sign in text), quote=False)
 
 
 def _quoted(text: str) -> str:
     """Return text as the value of an attribute, in the quotes that it does not hold."""
-    escaped = _escaped(text)
-    if '"' not in escaped:
-        return f'"{escaped}"'
-    if "'" not in escaped:
-        return f"'{escaped}'"
-    return '"' + escaped.replace('"', "&quot;") + '"'
+    shown = escaped(text)
+    if '"' in shown and "'" not in shown:
+        return f"'{shown}'"
+    return '"' + shown.replace('"', "&quot;") + '"'
 
 
 def number(value: float) -> str:
@@ -183,7 +177,7 @@ class Drawing:
             marks += f' text-anchor="{anchor}"'
         self._shapes.append(
             f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" fill="{colour}"{marks}>'
-            f"{_escaped(text)}</text>"
+            f"{escaped(text)}</text>"
         )
 
     def lines(
@@ -226,13 +220,13 @@ class Drawing:
         sheet = Style(PAPER, RULE, INK, weight=1)
         frame = Drawing(self.width, self.height, title="")
         frame.box(0.5, 0.5, self.width - 1, self.height - 1, sheet, radius=10)
-        described = f"<desc>{_escaped(self.description)}</desc>" if self.description else ""
+        described = f"<desc>{escaped(self.description)}</desc>" if self.description else ""
         return "\n".join(
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
                 f'viewBox="0 0 {width} {height}" role="img" '
                 f"aria-label={_quoted(self.title)} font-family={_quoted(FONT)}>",
-                f"<title>{_escaped(self.title)}</title>{described}",
+                f"<title>{escaped(self.title)}</title>{described}",
                 ARROW_HEAD,
                 *frame._shapes,
                 *self._shapes,

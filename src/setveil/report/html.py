@@ -17,11 +17,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from html import escape
 from importlib.resources import files
 
 from . import palette
-from .drawing import ARROW_HEAD, Figure, visible
+from .drawing import ARROW_HEAD, Figure, escaped
 
 LONGEST_LABEL = 60
 NARROW = 3
@@ -54,11 +53,11 @@ def text(content: Content) -> Html:
     >>> text("a < b")
     'a &lt; b'
     """
-    return content if isinstance(content, Html) else Html(escape(visible(content), quote=False))
+    return content if isinstance(content, Html) else Html(escaped(content))
 
 
 def _attribute(value: str | int) -> str:
-    return escape(visible(str(value)), quote=False).replace('"', "&quot;")
+    return escaped(str(value)).replace('"', "&quot;")
 
 
 def element(name: str, /, *content: Content, **attributes: str | int | None) -> Html:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from ..hierarchy.tree import Hierarchy
+from ..model.numbers import counted
 from ..release.recoding import Recoding
 from .drawing import MARGIN, Drawing, cut_to_width, text_width
 from .palette import ABOVE, HIDDEN, MUTED, PLAIN, PUBLISHED, RULE, Style
@@ -258,10 +259,8 @@ def _counted(hierarchy: Hierarchy, branch: _Branch, published: frozenset[int] | 
     leaves = _leaves(hierarchy, branch)
     if branch.nodes[0] < hierarchy.n_leaves and len(branch.nodes) == 1:
         return ""
-    items = f"{leaves:,} item{'s' if leaves > 1 else ''}"
+    items = counted(leaves, "item")
     if published is None:
         return items
     labels = sum(any(hierarchy.covers(top, node) for top in branch.nodes) for node in published)
-    if not labels:
-        return items
-    return f"{items}, {labels:,} label{'s' if labels > 1 else ''}"
+    return f"{items}, {counted(labels, 'label')}" if labels else items

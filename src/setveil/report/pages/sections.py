@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...model import numbers
 from ...release.claims.sets import SUPPRESSES_ONLY
 from ..html import (
     Content,
@@ -67,10 +68,9 @@ def counted(number: int | str, one: str, many: str | None = None) -> str:
     >>> counted(1, "record"), counted(1200, "record"), counted("<5", "record")
     ('1 record', '1,200 records', 'fewer than 5 records')
     """
-    many = many or f"{one}s"
     if isinstance(number, str):
-        return f"fewer than {number.removeprefix('<')} {many}"
-    return f"{number:,} {one if number == 1 else many}"
+        return f"fewer than {number.removeprefix('<')} {numbers.plural(0, one, many)}"
+    return numbers.counted(number, one, many)
 
 
 def in_percent(share: float, digits: int = 1) -> str:
