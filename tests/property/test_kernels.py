@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import random
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -152,17 +151,15 @@ def test_find_rare_takes_from_many_first_items() -> None:
     assert len(set(sets[:, 0].tolist())) >= 5
 
 
-def kernel_arrays(table: Table, parent: list[int], most_bytes: int) -> tuple[Any, ...]:
+def index_of(table: Table, parent: list[int], most_bytes: int) -> supports.Index:
     indptr, items, weight = csr(table)
-    list_indptr, node_rows = supports.node_lists(indptr, items, np.array(parent, np.int32))
-    bitmaps, slots = supports.node_bitmaps(list_indptr, node_rows, len(weight), most_bytes)
-    return list_indptr, node_rows, bitmaps, slots, weight
+    return supports.index_nodes(indptr, items, np.array(parent, np.int32), weight, most_bytes)
 
 
 @CASES
 @given(tables(), forests())
 def test_node_lists(table: Table, parent: list[int]) -> None:
-    list_indptr, node_rows, bitmaps, slots, _ = kernel_arrays(table, parent, 1 << 20)
+    list_indptr, node_rows, bitmaps, slots, _ = index_of(table, parent, 1 << 20)
     expanded = [itemsets.with_ancestors(row, parent) for row in table[0]]
     for node, listed in enumerate(unpack(list_indptr, node_rows)):
         expected = [r for r, row in enumerate(expanded) if node in row]
@@ -180,11 +177,11 @@ def test_count_supports(table: Table, parent: list[int], data: st.DataObject) ->
     sets = data.draw(st.lists(st.lists(node, unique=True, max_size=4), min_size=1, max_size=6))
     padded = np.array([[*s, *[-1] * (4 - len(s))] for s in sets], np.int32)
     most_bytes = data.draw(st.sampled_from([0, 64, 1 << 20]))
-    arrays = kernel_arrays(table, parent, most_bytes)
+    index = index_of(table, parent, most_bytes)
     expected = np.array([itemsets.node_support(*table, s, parent) for s in sets])
     for threads in (1, 2):
-        assert (supports.count_supports(padded, *arrays, 0, threads) == expected).all()
-    some = supports.count_supports(padded, *arrays, 4, 1)
+        assert (supports.count_supports(padded, index, 0, threads) == expected).all()
+    some = supports.count_supports(padded, index, 4, 1)
     assert (np.minimum(some, 4) == np.minimum(expected, 4)).all()
     assert (some <= expected).all()
 
@@ -194,15 +191,15 @@ def test_count_supports(table: Table, parent: list[int], data: st.DataObject) ->
 def test_lift_sets(table: Table, parent: list[int], k: int, seed: int, most_bytes: int) -> None:
     sets = [items for items, _ in itemsets.minimal_rare(*table, k, 3)]
     padded = np.array([[*s, *[-1] * (3 - len(s))] for s in sets], np.int32).reshape(-1, 3)
-    arrays = kernel_arrays(table, parent, most_bytes)
+    index = index_of(table, parent, most_bytes)
     ids = np.array(parent, np.int32)
-    lifted, support = supports.lift_sets(padded, ids, *arrays, k, 1)
+    lifted, support = supports.lift_sets(padded, ids, index, k, 1)
     for given_set, (nodes, count) in zip(sets, as_pairs(lifted, support), strict=True):
         assert list(nodes) == itemsets.lift(*table, given_set, parent, k)
         assert count == itemsets.node_support(*table, nodes, parent)
         assert itemsets.lift_is_maximal(*table, frozenset(nodes), parent, k)
-    other = kernel_arrays(shuffled(table, seed), parent, 1 << 20)
-    again = supports.lift_sets(padded, ids, *other, k, 2)
+    other = index_of(shuffled(table, seed), parent, 1 << 20)
+    again = supports.lift_sets(padded, ids, other, k, 2)
     assert (again[0] == lifted).all()
     assert (again[1] == support).all()
 
@@ -217,15 +214,15 @@ def test_supports_over_many_words() -> None:
     sets = np.array([[0, 4, -1], [1, 3, 5], [2, 3, 4], [3, 4, 5], [4, -1, -1], [0, 1, 2]], np.int32)
     expected = [int(held[:, [i for i in s if i >= 0]].all(axis=1).sum()) for s in sets]
     for most_bytes in (0, 8_000, 1 << 24):
-        arrays = kernel_arrays(table, parent, most_bytes)
-        assert supports.count_supports(sets, *arrays, 0, 2).tolist() == expected
+        index = index_of(table, parent, most_bytes)
+        assert supports.count_supports(sets, index, 0, 2).tolist() == expected
 
 
 def test_a_set_that_is_not_rare_is_left_alone() -> None:
     table = [frozenset([0, 2])] * 4, [1] * 4
     parent = [4, 4, 4, 4, -1]
     lifted, support = supports.lift_sets(
-        np.array([[0, 2]], np.int32), np.array(parent, np.int32), *kernel_arrays(table, parent, 0), 3
+        np.array([[0, 2]], np.int32), np.array(parent, np.int32), index_of(table, parent, 0), 3
     )
     assert lifted.tolist() == [[0, 2]]
     assert support[0] >= 3
@@ -247,14 +244,14 @@ def test_plain_python_twins_of_the_loops_agree() -> None:
     filled = rows._recode(indptr, items, parent, out, nodes)
     assert rows._recode.py_func(indptr, items, parent, twin, twin_nodes) == filled
     assert (out == twin).all() and (nodes[:filled] == twin_nodes[:filled]).all()
-    arrays = kernel_arrays(table, parent.tolist(), 1 << 20)
-    assert len(arrays[2]) >= 3, "some nodes need bitmaps here"
+    index = index_of(table, parent.tolist(), 1 << 20)
+    assert len(index.bitmaps) >= 3, "some nodes need bitmaps here"
     slots = np.empty(2, np.int32)
     for pair in ([0, 2], [4, 5], [1, 5]):
         pair_nodes = np.array(pair, np.int32)
         expected = itemsets.node_support(*table, pair, parent.tolist())
-        assert supports.support_of(pair_nodes, 2, *arrays, 0, slots) == expected
-        assert supports.support_of.py_func(pair_nodes, 2, *arrays, 0, slots) == expected
+        assert supports.support_of(pair_nodes, 2, index, 0, slots) == expected
+        assert supports.support_of.py_func(pair_nodes, 2, index, 0, slots) == expected
 
 
 def test_find_rare_on_real_baskets() -> None:

@@ -18,7 +18,7 @@ from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
 from ..kernels.itemsets.rare import find_rare
 from ..kernels.rows import expand_rows, merge_rows, recode_rows
-from ..kernels.supports import count_supports, lift_sets, node_bitmaps, node_lists, witness_leaves
+from ..kernels.supports import Index, count_supports, index_nodes, lift_sets, witness_leaves
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.transactions import Rows, Transactions, bind
 from ..release.apply import published_rows
@@ -139,21 +139,19 @@ class LocalEngine:
         return named(sets, used), support
 
     @cached_property
-    def _index(self) -> tuple[Counts, Ids, NDArray[np.uint64], Ids]:
+    def _index(self) -> Index:
         """Row lists of every node, and bitmaps of the long ones."""
         merged = self._merged
-        lists = node_lists(merged.indptr, merged.nodes, self.hierarchy.parent)
-        return (*lists, *node_bitmaps(*lists, len(merged.weight_by_row)))
+        parent = self.hierarchy.parent
+        return index_nodes(merged.indptr, merged.nodes, parent, merged.weight_by_row)
 
     def supports(self, sets: NodeSets, *, enough: int | None = None) -> Counts:
         """Return in how many records each set of nodes is, at any level of the hierarchy."""
-        weights = self._merged.weight_by_row
-        return count_supports(sets, *self._index, weights, enough or 0, self.threads)
+        return count_supports(sets, self._index, enough or 0, self.threads)
 
     def lift(self, sets: NodeSets, k: int) -> tuple[NodeSets, Counts]:
         """Raise each rare set as ``search.lifting.lift`` does, near the data."""
-        weights = self._merged.weight_by_row
-        return lift_sets(sets, self.hierarchy.parent, *self._index, weights, k, self.threads)
+        return lift_sets(sets, self.hierarchy.parent, self._index, k, self.threads)
 
     def threats(self, nodes: Ids, k: int, m: int, limit: int, ask: Ask | None = None) -> NodeSets:
         """Return the minimal rare sets of these nodes, as ``search.threats`` wants them."""
@@ -182,7 +180,7 @@ class LocalEngine:
         return witness_leaves(
             sets,
             per_set,
-            *self._index[:2],
+            self._index,
             merged.indptr,
             merged.nodes,
             hierarchy.first_leaf,

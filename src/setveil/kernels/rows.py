@@ -271,11 +271,7 @@ def expand_rows(indptr: Counts, items: Ids, parent: Ids) -> tuple[Counts, Ids]:
     indptr, nodes
         The rows with their ancestors, ascending and free of repeats.
     """
-    indptr, items, parent = (
-        plain(indptr, np.int64),
-        plain(items, np.int32),
-        plain(parent, np.int32),
-    )
+    indptr, items, parent = (plain(indptr, np.int64), plain(items, np.int32), plain(parent, np.int32))
     out_indptr = np.empty(indptr.size, np.int64)
     _expand(indptr, items, parent, out_indptr, np.empty(0, np.int32))
     nodes = np.empty(out_indptr[-1], np.int32)

@@ -409,13 +409,7 @@ def add_supports(which: Conjunctions, most: int, combine: int, full: int, suppor
 
 @jit
 def add_buckets(
-    which: Conjunctions,
-    most: int,
-    tuples: Ids,
-    values: Ids,
-    buckets: Ids,
-    last: Ids,
-    spread: Ids,
+    which: Conjunctions, most: int, tuples: Ids, values: Ids, buckets: Ids, last: Ids, spread: Ids
 ) -> None:
     """Count the buckets in which each conjunction (lines) meets each value (columns).
 

@@ -8,6 +8,8 @@ whole set costs little more than its result.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .base import Counts, Ids, Words, even_parts, in_threads, jit, lowest_bit, plain, sort_slice
@@ -42,27 +44,37 @@ def node_lists(indptr: Counts, items: Ids, parent: Ids) -> tuple[Counts, Ids]:
     return list_indptr, rows
 
 
-def node_bitmaps(
-    list_indptr: Counts, rows: Ids, n_rows: int, most_bytes: int = _MOST_BITMAP_BYTES
-) -> tuple[Words, Ids]:
-    """Make bitmaps of the nodes with the longest lists, as many as fit in `most_bytes`.
+class Index(NamedTuple):
+    """The rows of each node, as lists and mostly as bitmaps, and the records that a row stands for."""
+
+    list_indptr: Counts
+    rows: Ids
+    """The rows of node u are ``rows[list_indptr[u] : list_indptr[u + 1]]``, ascending."""
+    bitmaps: Words
+    """One bitmap a line: a bit for each row, then a bit for each word before that is not 0."""
+    slot_of_node: Ids
+    """The line of `bitmaps` that belongs to each node, -1 for none."""
+    weight_by_row: Counts
+
+
+def index_nodes(
+    indptr: Counts, items: Ids, parent: Ids, weight_by_row: Counts, most_bytes: int = _MOST_BITMAP_BYTES
+) -> Index:
+    """Return the index of rows, with bitmaps of the nodes with the longest lists.
 
     Parameters
     ----------
-    list_indptr, rows
-        The rows of each node.
-    n_rows
-        The number of rows.
+    indptr, items
+        The rows; their items may be leaves or inner nodes.
+    parent
+        The parent of each node, -1 for a root; a parent's id is above its children's.
+    weight_by_row
+        The number of records that each row stands for.
     most_bytes
-        The most memory to use.
-
-    Returns
-    -------
-    bitmaps
-        One bitmap a row: a bit for each row of the data, then a bit for each word before.
-    slot_of_node
-        The row of `bitmaps` that belongs to each node, or -1.
+        The most memory that bitmaps may take.
     """
+    list_indptr, rows = node_lists(indptr, items, parent)
+    n_rows = len(weight_by_row)
     n_words = -(-n_rows // 64)
     width = n_words + -(-n_words // 64)
     length_by_node = np.diff(list_indptr)
@@ -71,67 +83,38 @@ def node_bitmaps(
     longest_first = wanted[np.argsort(-length_by_node[wanted], kind="stable")]
     nodes = longest_first[: max(0, most_bytes) // (8 * max(1, width))].astype(np.int32)
     bitmaps = np.zeros((nodes.size, width), np.uint64)
-    fill_bitmaps(plain(list_indptr, np.int64), plain(rows, np.int32), nodes, n_words, bitmaps)
+    fill_bitmaps(list_indptr, rows, nodes, n_words, bitmaps)
     slot_of_node = np.full(length_by_node.size, -1, np.int32)
     slot_of_node[nodes] = np.arange(nodes.size, dtype=np.int32)
-    return bitmaps, slot_of_node
+    return Index(list_indptr, rows, bitmaps, slot_of_node, plain(weight_by_row, np.int64))
 
 
-def count_supports(
-    sets: Ids,
-    list_indptr: Counts,
-    rows: Ids,
-    bitmaps: Words,
-    slot_of_node: Ids,
-    weight_by_row: Counts,
-    enough: int = 0,
-    threads: int = 1,
-) -> Counts:
+def count_supports(sets: Ids, index: Index, enough: int = 0, threads: int = 1) -> Counts:
     """Count the records that support each set of nodes.
 
     Parameters
     ----------
     sets
         One set a row, padded at its end with -1; the empty set is supported by all.
-    list_indptr, rows
-        The rows of each node, from `node_lists`.
-    bitmaps, slot_of_node
-        The bitmaps, from `node_bitmaps`.
-    weight_by_row
-        The number of records that each row stands for.
+    index
+        From `index_nodes`.
     enough
-        Where above 0, counting a set may stop at this number or above it.
+        Where above 0, counting a set may stop at this number or above it: then it is only known that
+        its support reaches it.
     threads
         The threads to use.
-
-    Returns
-    -------
-    support_by_set
-        The exact supports; where `enough` > 0 those that reach it are only known to do so.
     """
     sets = plain(sets, np.int32)
-    data = (plain(list_indptr, np.int64), plain(rows, np.int32), plain(bitmaps, np.uint64))
-    more = (plain(slot_of_node, np.int32), plain(weight_by_row, np.int64))
     support = np.empty(len(sets), np.int64)
     in_threads(
-        lambda part: count_part(*part, sets, *data, *more, enough, support),
+        lambda part: count_part(*part, sets, index, enough, support),
         even_parts(len(sets), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
         threads,
     )
     return support
 
 
-def lift_sets(
-    sets: Ids,
-    parent: Ids,
-    list_indptr: Counts,
-    rows: Ids,
-    bitmaps: Words,
-    slot_of_node: Ids,
-    weight_by_row: Counts,
-    k: int,
-    threads: int = 1,
-) -> tuple[Ids, Counts]:
+def lift_sets(sets: Ids, parent: Ids, index: Index, k: int, threads: int = 1) -> tuple[Ids, Counts]:
     """Raise the nodes of each rare set to their parents, in turn, while it stays rare.
 
     A node that a raised one meets or covers leaves the set. A set of support `k` or above is
@@ -143,8 +126,8 @@ def lift_sets(
         One set a row, padded at its end with -1; no node of a set is above another of it.
     parent
         The parent of each node, -1 for a root; a parent's id is above its children's.
-    list_indptr, rows, bitmaps, slot_of_node, weight_by_row
-        As for `count_supports`.
+    index
+        From `index_nodes`.
     k
         A set is rare where its support is below this.
     threads
@@ -158,13 +141,11 @@ def lift_sets(
         Their supports, exact where below `k`.
     """
     sets = plain(sets, np.int32)
-    data = (plain(list_indptr, np.int64), plain(rows, np.int32), plain(bitmaps, np.uint64))
-    more = (plain(slot_of_node, np.int32), plain(weight_by_row, np.int64))
     parent = plain(parent, np.int32)
     lifted = np.empty_like(sets)
     support = np.empty(len(sets), np.int64)
     in_threads(
-        lambda part: lift_part(*part, sets, parent, *data, *more, k, lifted, support),
+        lambda part: lift_part(*part, sets, parent, index, k, lifted, support),
         even_parts(len(sets), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
         threads,
     )
@@ -216,21 +197,12 @@ def _has_row(list_indptr: Counts, rows: Ids, node: int, row: int) -> bool:
 
 
 @jit
-def support_of(
-    nodes: Ids,
-    size: int,
-    list_indptr: Counts,
-    rows: Ids,
-    bitmaps: Words,
-    slot_of_node: Ids,
-    weight_by_row: Counts,
-    enough: int,
-    slots: Ids,
-) -> int:
+def support_of(nodes: Ids, size: int, index: Index, enough: int, slots: Ids) -> int:
     """Return the support of ``nodes[:size]``, or a lower bound that reaches `enough` > 0.
 
     `slots` is room for `size` numbers.
     """
+    list_indptr, rows, bitmaps, slot_of_node, weight_by_row = index
     total: int = 0
     if size == 0:
         for row in range(weight_by_row.size):
@@ -286,27 +258,14 @@ def support_of(
 
 
 @jit
-def count_part(
-    low: int,
-    high: int,
-    sets: Ids,
-    list_indptr: Counts,
-    rows: Ids,
-    bitmaps: Words,
-    slot_of_node: Ids,
-    weight_by_row: Counts,
-    enough: int,
-    support: Counts,
-) -> None:
+def count_part(low: int, high: int, sets: Ids, index: Index, enough: int, support: Counts) -> None:
     """Count the supports of the sets from `low` up to `high`."""
     slots = np.empty(sets.shape[1], np.int32)
     for s in range(low, high):
         size = 0
         while size < sets.shape[1] and sets[s, size] >= 0:
             size += 1
-        support[s] = support_of(
-            sets[s], size, list_indptr, rows, bitmaps, slot_of_node, weight_by_row, enough, slots
-        )
+        support[s] = support_of(sets[s], size, index, enough, slots)
 
 
 @jit
@@ -319,18 +278,7 @@ def _is_under(node: int, above: int, parent: Ids) -> bool:
 
 @jit
 def lift_part(
-    low: int,
-    high: int,
-    sets: Ids,
-    parent: Ids,
-    list_indptr: Counts,
-    rows: Ids,
-    bitmaps: Words,
-    slot_of_node: Ids,
-    weight_by_row: Counts,
-    k: int,
-    lifted: Ids,
-    support: Counts,
+    low: int, high: int, sets: Ids, parent: Ids, index: Index, k: int, lifted: Ids, support: Counts
 ) -> None:
     """Lift the sets from `low` up to `high`."""
     width = sets.shape[1]
@@ -344,9 +292,7 @@ def lift_part(
             nodes[size] = sets[s, size]
             stuck[size] = False
             size += 1
-        best = support_of(
-            nodes, size, list_indptr, rows, bitmaps, slot_of_node, weight_by_row, k, slots
-        )
+        best = support_of(nodes, size, index, k, slots)
         # Supports only grow on the way up: a node that cannot be raised now never can.
         left = size if best < k else 0
         at = 0
@@ -367,17 +313,7 @@ def lift_part(
                     elif not _is_under(nodes[i], raised, parent):
                         trial[trial_size] = nodes[i]
                         trial_size += 1
-                count = support_of(
-                    trial,
-                    trial_size,
-                    list_indptr,
-                    rows,
-                    bitmaps,
-                    slot_of_node,
-                    weight_by_row,
-                    k,
-                    slots,
-                )
+                count = support_of(trial, trial_size, index, k, slots)
             if count >= k:
                 stuck[at] = True
                 left -= 1
@@ -430,8 +366,7 @@ def _leaf_under(
 def witness_leaves(
     sets: Ids,
     per_set: int,
-    list_indptr: Counts,
-    rows_of_node: Ids,
+    index: Index,
     indptr: Counts,
     leaves: Ids,
     first_leaf: Ids,
@@ -443,6 +378,7 @@ def witness_leaves(
     A witness holds, in the order of the set's nodes, the most frequent leaf by which a record holds
     each; padded with -1.
     """
+    list_indptr, rows_of_node = index.list_indptr, index.rows
     n_sets, width = sets.shape
     found = np.full((n_sets * per_set, width), -1, np.int32)
     set_of = np.empty(n_sets * per_set, np.int64)

@@ -50,7 +50,7 @@ from ..errors import DataError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
 from ..io.lists import QueryFile
 from ..kernels.queries import estimate_supports
-from ..kernels.supports import count_supports, node_bitmaps, node_lists
+from ..kernels.supports import count_supports, index_nodes
 from ..release.apply import BeforeAfter
 from .scores import Measure
 
@@ -364,9 +364,8 @@ def query_errors(
         workload.sets, indptr, nodes, weights, tree.parent, tree.domain_count, threads
     )
     indptr, nodes, weights = pair.merged_before
-    lists = node_lists(indptr, nodes, tree.parent)
-    bitmaps = node_bitmaps(*lists, len(weights), 1 << 26)
-    true = count_supports(workload.sets, *lists, *bitmaps, weights, threads=threads)
+    index = index_nodes(indptr, nodes, tree.parent, weights, 1 << 26)
+    true = count_supports(workload.sets, index, threads=threads)
     return QueryErrors(workload, true, estimate, bound * len(pair.rows))
 
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ..distinct import first_places, number_distinct
 from ..errors import UsageError
 from ..kernels.rows import merge_rows
-from ..kernels.supports import count_supports, node_bitmaps, node_lists
+from ..kernels.supports import count_supports, index_nodes
 from ..model.guarantees import exact_growth, exact_support
 from ..model.transactions import Transactions
 from ..model.vocabulary import Vocabulary
@@ -280,16 +280,13 @@ def _counted(
 ) -> Counts:
     """Return in how many records of the other side each set is."""
     above = np.full(n_items, -1, dtype=np.int32) if parent is None else parent
-    lists = node_lists(down.indptr, down.items, above)
-    bitmaps = node_bitmaps(*lists, len(down.weight_by_row))
+    index = index_nodes(down.indptr, down.items, above, down.weight_by_row)
     counts = np.empty(len(found), dtype=np.int64)
     for start in range(0, len(found), AT_ONCE):
         watch.tick("counting on the other side", start / len(found))
         watch.check_deadline()
         part = found.take(np.arange(start, min(start + AT_ONCE, len(found))))
-        counts[start : start + AT_ONCE] = count_supports(
-            part.padded(), *lists, *bitmaps, down.weight_by_row, threads=threads
-        )
+        counts[start : start + AT_ONCE] = count_supports(part.padded(), index, threads=threads)
     return counts
 
 

@@ -64,13 +64,7 @@ class Meetings:
     buckets: Ids
 
 
-def find_gaps(
-    data: Microdata,
-    meetings: Meetings,
-    complete: Completeness,
-    *,
-    most: int,
-) -> list[Gap]:
+def find_gaps(data: Microdata, meetings: Meetings, complete: Completeness, *, most: int) -> list[Gap]:
     """Return the pairs of conditions and value that meet in 1 to `most` buckets, though expected.
 
     Parameters

@@ -38,10 +38,11 @@ from ..errors import ResourceLimit, UsageError
 from ..kernels.rules import MINIMUM, PRODUCT, Coded, Found, find_rules, joined, mark_covered
 from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
+from ..model.numbers import exact_share
 from ..model.rules import Completeness, NegativeRule
 from ..progress import Watch
 from .rule_conditions import HUNDREDTHS, MEMBERSHIPS, Conditions, conditions_of
-from .rule_evidence import CONTROLS, believed, exact_share, expectation, least_counts, log_p_value
+from .rule_evidence import CONTROLS, believed, expectation, least_counts, log_p_value
 from .rule_findings import RuleFinding, RuleSet
 
 MOST_RULES = 2_000_000
@@ -112,10 +113,7 @@ def mine_negative_rules(
     counts = data.count_by_value.tolist()
     least = np.stack([least_counts(counts, len(data), expects, unit) for unit in scale.units])
     conditions = conditions_of(
-        data,
-        [int(least[step].min()) for step in scale.steps],
-        fuzzy=scale.is_fuzzy,
-        full=scale.full,
+        data, [int(least[step].min()) for step in scale.steps], fuzzy=scale.is_fuzzy, full=scale.full
     )
     _check_room(len(conditions), len(counts))
     coded = Coded(

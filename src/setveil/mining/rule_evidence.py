@@ -28,37 +28,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-
 SHORT_BITS = 20_000
 """Powers of up to so many bits are compared as whole numbers."""
 UNREACHABLE = 2**62
 """Stands for a support that no number of tuples reaches."""
-
-
-def exact_share(name: str, value: object, *, below_one: bool = False) -> Fraction:
-    """Return a number above 0 and up to 1 as a fraction; a float counts as it is written.
-
-    >>> exact_share("min_expectation", 0.9), exact_share("min_confidence", "1")
-    (Fraction(9, 10), Fraction(1, 1))
-    """
-    exact: Fraction | None = None
-    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
-        exact = Fraction(value)
-    elif isinstance(value, (str, float)):
-        text = str(value)
-        whole, _, part = text.partition(".")
-        plain = text.isascii() and (whole + part).isdigit() and len(text) <= 9
-        exact = Fraction(text) if plain and not text.endswith(".") else None
-    inside = exact is not None and 0 < exact <= 1 and not (below_one and exact == 1)
-    if exact is None or not inside or exact.denominator > 10**6:
-        top = "below 1" if below_one else "up to 1"
-        raise UsageError(
-            f"{name}={str(value)[:40]} is not a number above 0 and {top}.",
-            "Give for example 0.9; up to six decimals.",
-            code="not-a-share",
-        )
-    return exact
 
 
 def least_counts(

@@ -24,19 +24,52 @@ def whole_number(name: str, value: object, *, least: int) -> int:
     return value
 
 
+_TEXT = re.compile(
+    r"(?P<number>([0-9]{1,9}(\.[0-9]{1,9})?|\.[0-9]{1,9})(?P<tiny>e-[0-9]{1,2})?|[0-9]{1,18}/[1-9][0-9]{0,9})"
+    r"(?P<percent> ?%)?"
+)
+_COUNT = re.compile(r"[1-9][0-9]{0,11}")
+
+
+def exact_number(value: object, *, percent: bool = False, tiny: bool = False) -> Fraction | None:
+    """Return a number exactly as it was written; None for anything that is none.
+
+    One grammar for all numbers that are not whole: plain digits, a decimal, a ratio. A float counts as
+    it is written. No sign, and nothing else that a spreadsheet would take for a number.
+
+    Parameters
+    ----------
+    value
+        A number, or its text.
+    percent
+        Whether a share is asked for, so that ``33%`` is one.
+    tiny
+        Whether ``1e-5`` is taken too.
+
+    >>> exact_number("1/3"), exact_number(".5"), exact_number("33 %", percent=True), exact_number(0.1)
+    (Fraction(1, 3), Fraction(1, 2), Fraction(33, 100), Fraction(1, 10))
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
+        return None
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    found = _TEXT.fullmatch(str(value))
+    if found is None or (found["percent"] and not percent):
+        return None
+    if found["tiny"] and not (tiny or isinstance(value, float)):
+        return None
+    return Fraction(found["number"]) / (100 if found["percent"] else 1)
+
+
 def percentage(value: object) -> Fraction:
     """Return `value` as an exact number of percent from 0 to 100, else raise `UsageError`.
 
-    Plain digits, a decimal or a ratio as text. A float is refused: the nearest one to 14.1 is not 14.1.
+    A float is refused: the nearest one to 14.1 is not 14.1.
 
     >>> percentage("12.5"), percentage(80), percentage("100/3")
     (Fraction(25, 2), Fraction(80, 1), Fraction(100, 3))
     """
-    exact: Fraction | None = None
-    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
-        exact = Fraction(value)
-    elif isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6}|/[0-9]{1,7})?", value):
-        exact = Fraction(value) if not re.search("/0+$", value) else None
+    exact = None if isinstance(value, float) else exact_number(value)
     if exact is None:
         raise UsageError(
             f"h must be a number of percent in plain digits (got {str(value)[:40]!r}).",
@@ -51,21 +84,13 @@ def percentage(value: object) -> Fraction:
     return exact
 
 
-_RATE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|[0-9]{1,18}/[1-9][0-9]{0,9}")
-"""A number of up to nine decimals, and the fraction that it makes."""
-
-
 def exact_growth(value: object) -> Fraction:
-    """Return a growth above 1 as a fraction; `UsageError` for anything else. A float counts as written.
+    """Return a growth above 1 as a fraction; `UsageError` for anything else.
 
     >>> exact_growth(5), exact_growth("3.75"), exact_growth("15/4")
     (Fraction(5, 1), Fraction(15, 4), Fraction(15, 4))
     """
-    exact: Fraction | None = None
-    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
-        exact = Fraction(value)
-    elif isinstance(value, str | float) and _RATE.fullmatch(str(value)):
-        exact = Fraction(str(value))
+    exact = exact_number(value)
     if exact is None or exact <= 1:
         raise UsageError(
             f"the growth must be a number above 1 (got {str(value)[:40]!r}).",
@@ -75,27 +100,20 @@ def exact_growth(value: object) -> Fraction:
     return exact
 
 
-_COUNT = re.compile(r"[1-9][0-9]{0,11}")
-_FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,9}")
-_SHARE = re.compile(
-    r"(?P<number>([0-9]{1,3}(\.[0-9]{1,9})?|\.[0-9]{1,9})(e-[0-9]{1,2})?)(?P<percent> ?%)?"
-)
-
-
 def exact_support(value: object) -> Fraction | int:
     """Return a share (a Fraction) or a count (an int); `UsageError` for anything else.
 
-    A whole number is a count. A float counts as it is written, so that 1.0 is the share of all records.
+    A whole number is a count; a float is a share, so that 1.0 is that of all records.
 
     >>> exact_support("10%"), exact_support(0.1), exact_support("1/3"), exact_support(50)
     (Fraction(1, 10), Fraction(1, 10), Fraction(1, 3), 50)
     """
-    exact: Fraction | int = 0
-    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
-        exact = value
-    elif isinstance(value, str | float):
-        exact = _support_of(str(value))
-    if exact <= 0 or (isinstance(exact, Fraction) and exact > 1):
+    if isinstance(value, str) and _COUNT.fullmatch(value):
+        value = int(value)
+    exact = exact_number(value, percent=True, tiny=True)
+    if exact is not None and isinstance(value, int) and exact > 0:
+        return value
+    if exact is None or not 0 < exact <= 1:
         raise UsageError(
             f"the least support must be a share of the records or a count (got {str(value)[:40]!r}).",
             "Give for example 1%, 0.01, 1/3 or 50.",
@@ -104,14 +122,22 @@ def exact_support(value: object) -> Fraction | int:
     return exact
 
 
-def _support_of(text: str) -> Fraction | int:
-    """Return what a text names, 0 if that is nothing."""
-    if _COUNT.fullmatch(text):
-        return int(text)
-    if _FRACTION.fullmatch(text):
-        return Fraction(text)
-    found = _SHARE.fullmatch(text)
-    return Fraction(found["number"]) / (100 if found["percent"] else 1) if found else 0
+def exact_share(name: str, value: object, *, below_one: bool = False) -> Fraction:
+    """Return a number above 0 and up to 1 as a fraction; `UsageError` for anything else.
+
+    >>> exact_share("min_expectation", 0.9), exact_share("min_confidence", "75%")
+    (Fraction(9, 10), Fraction(3, 4))
+    """
+    exact = exact_number(value, percent=True)
+    inside = exact is not None and 0 < exact <= 1 and not (below_one and exact == 1)
+    if exact is None or not inside or exact.denominator > 10**6:
+        top = "below 1" if below_one else "up to 1"
+        raise UsageError(
+            f"{name}={str(value)[:40]} is not a number above 0 and {top}.",
+            "Give for example 0.9; up to six decimals.",
+            code="not-a-share",
+        )
+    return exact
 
 
 def plural(number: int, noun: str, several: str | None = None) -> str:

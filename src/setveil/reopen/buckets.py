@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import DataError
 from ..hierarchy.tree import Hierarchy
 from ..io.folder.ownership import BUCKETS
-from ..io.folder.twin import BucketTwin, read_bucket_twin
+from ..io.folder.twin import Twin, read_twin
 from ..model.guarantees import BucketGuarantee
 from ..model.microdata import Microdata
 from ..model.rules import Completeness, NegativeRule
@@ -110,10 +110,10 @@ def read_bucket_release(path: StrPath, *, watch: Watch | None = None) -> BucketR
     watch.tick("reading the release", None)
     public = read_public_buckets(path)
     watch.tick("reading its private twin", None)
-    return with_values(public, read_bucket_twin(path))
+    return with_values(public, read_twin(path))
 
 
-def with_values(public: PublicBuckets, twin: BucketTwin) -> BucketRelease:
+def with_values(public: PublicBuckets, twin: Twin) -> BucketRelease:
     """Return the release that folder and twin describe, after comparing what they say."""
     data = public.data
     bucket = public.bucketing.bucket_by_tuple.tolist()
@@ -142,7 +142,7 @@ def with_values(public: PublicBuckets, twin: BucketTwin) -> BucketRelease:
     )
 
 
-def _left_out_of(twin: BucketTwin, *, width: int) -> tuple[tuple[str, ...], ...] | None:
+def _left_out_of(twin: Twin, *, width: int) -> tuple[tuple[str, ...], ...] | None:
     """Return the rows that are not published, if any may have been left out."""
     told = twin.buckets.get("left_out")
     if told is None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..hierarchy.tree import Hierarchy
 from ..io.folder.ownership import AUDIT, RECODING
-from ..io.folder.twin import PrivateTwin, read_twin
+from ..io.folder.twin import Twin, read_twin
 from ..model.layout import Layout
 from ..model.pattern_pair import PatternPair
 from ..model.transactions import Rows
@@ -55,7 +55,7 @@ def read_pair_release(path: StrPath, *, watch: Watch | None = None) -> PairRelea
     return with_originals(read, read_twin(path))
 
 
-def with_originals(read: ReadPair, twin: PrivateTwin) -> PairRelease:
+def with_originals(read: ReadPair, twin: Twin) -> PairRelease:
     """Return the release that folder and twin describe, after comparing what they say."""
     account, data = Account(twin, read.certificate), read.certificate["data"]
     header = account.header("pairs")
@@ -90,7 +90,7 @@ def with_originals(read: ReadPair, twin: PrivateTwin) -> PairRelease:
 class _Words:
     """What the words of a row mean: an original value, and the node that it is published as."""
 
-    def __init__(self, twin: PrivateTwin, tree: Hierarchy) -> None:
+    def __init__(self, twin: Twin, tree: Hierarchy) -> None:
         self.twin, self.tree = twin, tree
         values, labels = twin.recoding.get("values"), twin.recoding.get("labels")
         if not isinstance(values, list) or values != sorted(tree.labels[: tree.n_leaves]):
@@ -121,7 +121,7 @@ class _Words:
 
 
 def _side(
-    twin: PrivateTwin, published: Published, texts: object, words: _Words
+    twin: Twin, published: Published, texts: object, words: _Words
 ) -> tuple[Rows, NDArray[np.int32]]:
     """Return the original rows of one side, and the published node of each of their values."""
     if not isinstance(texts, list) or len(texts) != published.records:
@@ -145,7 +145,7 @@ def _side(
     return Rows(indptr, both[:, 0].copy()), both[:, 1].copy()
 
 
-def _names(twin: PrivateTwin) -> tuple[str, str]:
+def _names(twin: Twin) -> tuple[str, str]:
     names = twin.audit.get("names")
     if (
         not isinstance(names, list)

@@ -23,7 +23,7 @@ from ..errors import UsageError
 from ..hierarchy.tree import DOMAINS, Hierarchy
 from ..io.folder.ownership import AUDIT, RECODING
 from ..io.folder.published import read_published
-from ..io.folder.twin import PrivateTwin, read_twin
+from ..io.folder.twin import Twin, read_twin
 from ..model.costs import COST_NAMES, WEIGHTED
 from ..model.guarantees import LARGEST
 from ..model.transactions import Transactions, bind, canonical_order
@@ -54,7 +54,7 @@ def read_set_release(path: StrPath, original: Any = None, *, watch: Watch | None
     return with_original(release, as_transactions(original), twin)
 
 
-def with_original(release: Release, original: Transactions, twin: PrivateTwin) -> Release:
+def with_original(release: Release, original: Transactions, twin: Twin) -> Release:
     """Return the release with the records it was made from; `UsageError` where these are not they."""
     if release.seal is None:
         raise UsageError(
@@ -86,7 +86,7 @@ def with_original(release: Release, original: Transactions, twin: PrivateTwin) -
     return replace(release, rows=rows, dropped=dropped)
 
 
-def _reopened(published: Transactions, account: Account, twin: PrivateTwin) -> Release:
+def _reopened(published: Transactions, account: Account, twin: Twin) -> Release:
     """Return the release that folder and twin describe, after comparing what they say."""
     published = published.take(canonical_order(published))
     hierarchy = _hierarchy(twin)
@@ -157,20 +157,20 @@ def _objective(account: Account, losses: Mapping[str, Fraction]) -> ObjectiveVal
     )
 
 
-def _mapping(twin: PrivateTwin, name: str) -> Mapping[str, Any]:
+def _mapping(twin: Twin, name: str) -> Mapping[str, Any]:
     found = twin.recoding.get(name)
     if not isinstance(found, dict):
         raise twin.refusal(RECODING, f"does not hold {name!r} as it must be")
     return found
 
 
-def _labels(twin: PrivateTwin, found: object, what: str) -> list[str]:
+def _labels(twin: Twin, found: object, what: str) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
         raise twin.refusal(RECODING, f"does not hold {what} as it must be")
     return found
 
 
-def _hierarchy(twin: PrivateTwin) -> Hierarchy:
+def _hierarchy(twin: Twin) -> Hierarchy:
     private = twin.audit.get("learned_hierarchy")
     if not isinstance(private, bool):
         raise twin.refusal(AUDIT, "does not tell whether the hierarchy was learned")
@@ -181,7 +181,7 @@ def _hierarchy(twin: PrivateTwin) -> Hierarchy:
     return hierarchy if domain == "used" else _of_larger(twin, hierarchy)
 
 
-def _of_larger(twin: PrivateTwin, hierarchy: Hierarchy) -> Hierarchy:
+def _of_larger(twin: Twin, hierarchy: Hierarchy) -> Hierarchy:
     """Return the hierarchy as a part of a larger one, of which the twin tells the sizes."""
     plain = _mapping(twin, "items_of_hierarchy")
     labels, n_leaves = hierarchy.labels, hierarchy.n_leaves
@@ -199,7 +199,7 @@ def _of_larger(twin: PrivateTwin, hierarchy: Hierarchy) -> Hierarchy:
     return replace(hierarchy, size_by_node=size_by_node)
 
 
-def _dropped(account: Account, twin: PrivateTwin, published: int) -> tuple[int, ...]:
+def _dropped(account: Account, twin: Twin, published: int) -> tuple[int, ...]:
     found = twin.recoding.get("dropped_records")
     if not isinstance(found, list) or not all(type(place) is int for place in found):
         raise twin.refusal(RECODING, "does not hold the places of dropped records")
@@ -215,7 +215,7 @@ def _dropped(account: Account, twin: PrivateTwin, published: int) -> tuple[int, 
     return tuple(found)
 
 
-def _counts(twin: PrivateTwin, hierarchy: Hierarchy, occurrences: int) -> NDArray[np.int64] | None:
+def _counts(twin: Twin, hierarchy: Hierarchy, occurrences: int) -> NDArray[np.int64] | None:
     if twin.recoding.get("occurrences") is None:
         return None
     plain = _mapping(twin, "occurrences")
@@ -230,7 +230,7 @@ def _counts(twin: PrivateTwin, hierarchy: Hierarchy, occurrences: int) -> NDArra
     return np.array(counts, dtype=np.int64)
 
 
-def _recoding(twin: PrivateTwin, hierarchy: Hierarchy, records: int) -> Recoding:
+def _recoding(twin: Twin, hierarchy: Hierarchy, records: int) -> Recoding:
     """Return the recoding; every label must be of the hierarchy, and none above another."""
     plain, kind = twin.recoding, twin.recoding.get("recoding")
     try:
@@ -260,7 +260,7 @@ def _recoding(twin: PrivateTwin, hierarchy: Hierarchy, records: int) -> Recoding
     raise twin.refusal(RECODING, "is neither global nor local")
 
 
-def _global(twin: PrivateTwin, hierarchy: Hierarchy) -> Recoding:
+def _global(twin: Twin, hierarchy: Hierarchy) -> Recoding:
     published = _mapping(twin, "published")
     gone = _labels(twin, twin.recoding.get("suppressed"), "the items left out")
     if not all(isinstance(label, str) for label in published.values()):

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..kernels.attack.matches import Data, Lists, draw_records
+from ..kernels.attack.matches import Data, draw_records
 from ..kernels.rows import merge_rows, recode_rows
-from ..kernels.supports import count_supports, node_bitmaps, node_lists
+from ..kernels.supports import Index, count_supports, index_nodes
 from ..model.transactions import Transactions
 
 Ids = NDArray[np.int32]
@@ -96,19 +96,17 @@ class Crowd:
         return Data(self.indptr, self.items, self.weight_by_row, self.support_by_item)
 
     @cached_property
-    def lists(self) -> Lists:
+    def lists(self) -> Index:
         """The rows of each item, as lists and bitmaps."""
-        list_indptr, rows = node_lists(
-            self.indptr, self.items, np.full(len(self.labels), -1, dtype=np.int32)
-        )
-        return Lists(list_indptr, rows, *node_bitmaps(list_indptr, rows, self.n_rows))
+        alone = np.full(len(self.labels), -1, dtype=np.int32)
+        return index_nodes(self.indptr, self.items, alone, self.weight_by_row)
 
     def supports(self, sets: Ids, enough: int = 0) -> Counts:
         """Return how many records hold each set; where `enough` > 0, counting may stop there.
 
         A set is a row, padded at its end with -1; supports of `enough` or more are only known to be so.
         """
-        return count_supports(sets, *self.lists, self.weight_by_row, enough, self.threads)
+        return count_supports(sets, self.lists, enough, self.threads)
 
     def drawn(self, n_draws: int) -> Ids:
         """Return the rows of records drawn with replacement, each with the same chance."""

@@ -82,7 +82,7 @@ def reckon(
             )
         return Reckoning(data, ())
     from ..mining.negative_rules import mine_by_options
-    from ..mining.rule_evidence import exact_share
+    from ..model.numbers import exact_share
     from ..release.possible import possible_together
 
     chosen = options or {}

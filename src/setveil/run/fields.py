@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from ..errors import UsageError
-from ..model.numbers import LARGEST
+from ..model.numbers import LARGEST, exact_number, exact_share
 from ..registry import ALL_METHODS, Option, OptionValue
 
 SETS, BUCKETS, PAIRS = "sets", "buckets", "pairs"
@@ -347,11 +347,13 @@ _NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{1,18})?|\.[0-9]{1,18})([eE][+-]
 def number(option: Option, text: str) -> float:
     """Return the number that an option is given as; in which range it must be, the method knows.
 
-    Of a support, a share of the records, percent are taken too, as --min-support takes them.
+    Where a share is asked for, it may be written as any share, if some digits say the same.
     """
-    is_share = option.name.endswith("support")
-    plain = text[:-1].removesuffix(" ") if is_share and text.endswith("%") else text
-    value = float(plain) if _NUMBER.fullmatch(plain) else math.nan
+    is_share = bool(option.share) or option.name.endswith("support")
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    share = exact_number(text, percent=True) if is_share and math.isnan(value) else None
+    if share is not None and Fraction(str(float(share))) == share:
+        value = float(share)
     if not math.isfinite(value):
         usual = "0.5" if option.default is None else f"{option.default:g}"
         raise UsageError(
@@ -359,15 +361,12 @@ def number(option: Option, text: str) -> float:
             f"Give for example {usual}{' or 40%' if is_share else ''}.",
             code="not-a-number",
         )
-    # Divided exactly: 12.3% is 0.123, as if it had been written so.
-    return value if plain == text else float(Fraction(plain) / 100)
+    return value
 
 
 def read_option(option: Option, text: str) -> OptionValue:
     """Return what was typed in for an option, in its own type; the method checks it."""
     if option.share:
-        from ..mining.rule_evidence import exact_share
-
         exact_share(option.flag[2:], text, below_one=option.share == "below 1")
     if option.type is int:
         return whole(option.name, text)

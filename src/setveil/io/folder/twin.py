@@ -13,6 +13,7 @@ import io
 import json
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,48 +28,40 @@ REMEDY = "Take the release and its private folder from a backup, or anonymize ag
 
 @dataclass(frozen=True)
 class Twin:
-    """What the private files of a release of any kind say, not yet judged; `folder` is for messages."""
+    """What the private files of a release say, not yet judged, each file read when it is asked for.
+
+    `folder` is for messages. A table in buckets has `buckets`, any other release the other two.
+    """
 
     folder: Path
     audit: dict[str, Any]
 
+    @cached_property
+    def recoding(self) -> dict[str, Any]:
+        """How the original values became the published ones."""
+        return _object(self.folder / RECODING)
+
+    @cached_property
+    def buckets(self) -> dict[str, Any]:
+        """Whose value is whose."""
+        return _object(self.folder / BUCKETS)
+
+    @cached_property
+    def paths(self) -> list[tuple[str, ...]]:
+        """The path of each item of the whole hierarchy up to its root."""
+        return _read_paths(self.folder / HIERARCHY)
+
     def refusal(self, name: str, what: str) -> DataError:
         """Return the error for a file of this folder that says what cannot be."""
-        return damaged(self.folder / name, what)
+        return _damaged(self.folder / name, what)
 
 
-@dataclass(frozen=True)
-class PrivateTwin(Twin):
-    """What the three private files of a release say."""
+def read_twin(path: str | os.PathLike[str]) -> Twin:
+    """Return the private twin of the release at `path`, which lies beside it.
 
-    recoding: dict[str, Any]
-    paths: list[tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class BucketTwin(Twin):
-    """What the private files of a table in buckets say."""
-
-    buckets: dict[str, Any]
-
-
-def read_twin(path: str | os.PathLike[str]) -> PrivateTwin:
-    """Return what the private twin of the release at `path`, which lies beside it, says.
-
-    Raises `FileSystemError` where a file of it cannot be read, and `DataError` where one is damaged or
-    the twin belongs to another release."""
-    folder, audit = read_account(path)
-    return PrivateTwin(folder, audit, read_object(folder / RECODING), _read_paths(folder / HIERARCHY))
-
-
-def read_bucket_twin(path: str | os.PathLike[str]) -> BucketTwin:
-    """Return what the private twin of the table in buckets at `path` says; see `read_twin`."""
-    folder, audit = read_account(path)
-    return BucketTwin(folder, audit, read_object(folder / BUCKETS))
-
-
-def read_account(path: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
-    """Return the private folder of the release at `path` and its account, which must be of it."""
+    Raises `FileSystemError` where its account cannot be read, and `DataError` where that is damaged or
+    of another release.
+    """
     release = Path(os.path.abspath(path))  # noqa: PTH100 - links stay: the twin lies beside the name
     folder = private_twin(release)
     if not folder.is_dir():
@@ -79,16 +72,16 @@ def read_account(path: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
             code="no-private-folder",
             file=shown(folder),
         )
-    audit = read_object(folder / AUDIT)
+    audit = _object(folder / AUDIT)
     certificate = _read(release / CERTIFICATE)
     if audit.get("certificate_sha256") != hashlib.sha256(certificate).hexdigest():
         what = "it belongs to another release: its account names another certificate."
         remedy = "Put the private folder that was made together with the release beside it."
         raise DataError(what, remedy, code="other-release", file=shown(folder))
-    return folder, audit
+    return Twin(folder, audit)
 
 
-def damaged(file: Path, what: str) -> DataError:
+def _damaged(file: Path, what: str) -> DataError:
     """Return the error for a private file that says what cannot be."""
     return DataError(f"{what}.", REMEDY, code="damaged-private-file", file=shown(file))
 
@@ -109,20 +102,20 @@ def _read(file: Path) -> bytes:
     if len(content) > LARGEST:
         raise ResourceLimit(f"holds more than {LARGEST:,} bytes.", code="too-large", file=shown(file))
     if len(content) > size:
-        raise damaged(file, "it grew while it was read")
+        raise _damaged(file, "it grew while it was read")
     return content
 
 
-def read_object(file: Path) -> dict[str, Any]:
+def _object(file: Path) -> dict[str, Any]:
     """Return the JSON object in a private file."""
     try:
         document = json.loads(
             _read(file), object_pairs_hook=_without_repeats, parse_constant=_no_constant
         )
     except (ValueError, RecursionError):
-        raise damaged(file, "is not JSON as it was written") from None
+        raise _damaged(file, "is not JSON as it was written") from None
     if not isinstance(document, dict):
-        raise damaged(file, "is not a JSON object")
+        raise _damaged(file, "is not a JSON object")
     return document
 
 
@@ -143,7 +136,7 @@ def _read_paths(file: Path) -> list[tuple[str, ...]]:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True)
         paths = [tuple(row) for row in rows]
     except (UnicodeDecodeError, csv.Error):
-        raise damaged(file, "is not CSV in UTF-8 as it was written") from None
+        raise _damaged(file, "is not CSV in UTF-8 as it was written") from None
     if not paths or len({len(path) for path in paths}) != 1 or any("" in path for path in paths):
-        raise damaged(file, "does not hold one path of labels a line")
+        raise _damaged(file, "does not hold one path of labels a line")
     return paths

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from ..base import Counts, Flags, Ids, even_parts, in_threads, plain
 from ..itemsets.projected import list_places
-from . import match_draws as draws
+from ..supports import Index
+from . import match_rows as loops
 from .match_loops import SHARE, Data, count_rare_sized, mark_rare_sized
-from .match_rows import AT_RISK, SAFE, UNKNOWN, Lists, count_holders, count_signed, search_rows
+from .match_rows import AT_RISK, SAFE, UNKNOWN, count_holders, count_signed, search_rows
 
 __all__ = [
     "AT_RISK",
@@ -26,7 +27,6 @@ __all__ = [
     "SHARE",
     "UNKNOWN",
     "Data",
-    "Lists",
     "count_rare_subsets",
     "draw_known",
     "draw_records",
@@ -111,7 +111,7 @@ def mark_rare_rows(
 def search_rare(
     rows: Ids,
     data: Data,
-    lists: Lists,
+    index: Index,
     k: int,
     most: int,
     most_steps: int,
@@ -124,7 +124,7 @@ def search_rare(
     ----------
     rows
         The rows to look at; they may repeat.
-    data, lists
+    data, index
         The rows, and the rows of each item.
     k
         A set is rare where fewer records than this hold it.
@@ -149,7 +149,7 @@ def search_rare(
     state = np.zeros((len(rows), most), np.int8)
     evidence = np.full((len(rows), most), -1, np.int32)
     in_threads(
-        lambda part: search_rows(rows, data, lists, k, from_size, most_steps, *part, state, evidence),
+        lambda part: search_rows(rows, data, index, k, from_size, most_steps, *part, state, evidence),
         even_parts(len(rows), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
         threads,
     )
@@ -157,7 +157,7 @@ def search_rare(
 
 
 def supports_of_rows(
-    rows: Ids, data: Data, lists: Lists, enough: int = 0, most_steps: int = 0, threads: int = 1
+    rows: Ids, data: Data, index: Index, enough: int = 0, most_steps: int = 0, threads: int = 1
 ) -> Counts:
     """Count the records that hold all items of each of some rows.
 
@@ -165,7 +165,7 @@ def supports_of_rows(
     ----------
     rows
         The rows whose items are known.
-    data, lists
+    data, index
         The rows, and the rows of each item.
     enough
         Where above 0, counting may stop at this number or above it.
@@ -177,21 +177,21 @@ def supports_of_rows(
     rows = plain(rows, np.int32)
     support = np.zeros(len(rows), np.int64)
     in_threads(
-        lambda part: count_holders(rows, data, lists, enough, most_steps, *part, support),
+        lambda part: count_holders(rows, data, index, enough, most_steps, *part, support),
         even_parts(len(rows), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
         threads,
     )
     return support
 
 
-def supports_signed(known: Ids, data: Data, lists: Lists, enough: int = 0, threads: int = 1) -> Counts:
+def supports_signed(known: Ids, data: Data, index: Index, enough: int = 0, threads: int = 1) -> Counts:
     """Count the records that fit things known: items that are there, others that are not.
 
     Parameters
     ----------
     known
         One row a case: an item, or ``-2 - item`` for one that is absent; -1 says nothing.
-    data, lists
+    data, index
         The rows, and the rows of each item.
     enough
         Where above 0, counting may stop at this number or above it.
@@ -201,7 +201,7 @@ def supports_signed(known: Ids, data: Data, lists: Lists, enough: int = 0, threa
     known = plain(known, np.int32)
     support = np.zeros(len(known), np.int64)
     in_threads(
-        lambda part: count_signed(known, data, lists, enough, *part, support),
+        lambda part: count_signed(known, data, index, enough, *part, support),
         even_parts(len(known), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
         threads,
     )
@@ -221,7 +221,7 @@ def draw_records(data: Data, n_draws: int, seed: int) -> Ids:
         Where the draws begin; the same seed gives the same rows.
     """
     row_of_draw = np.empty(n_draws, np.int32)
-    draws.draw_rows(seed, np.cumsum(data[2]), row_of_draw)
+    loops.draw_rows(seed, np.cumsum(data[2]), row_of_draw)
     return row_of_draw
 
 
@@ -240,7 +240,7 @@ def draw_known(row_of_draw: Ids, data: Data, most: int, seed: int) -> Ids:
         Where the draws begin.
     """
     known = np.full((len(row_of_draw), most), -1, np.int32)
-    draws.draw_present(seed, plain(row_of_draw, np.int32), data[0], data[1], known)
+    loops.draw_present(seed, plain(row_of_draw, np.int32), data[0], data[1], known)
     return known
 
 
@@ -257,5 +257,5 @@ def draw_signed(row_of_draw: Ids, data: Data, most: int, seed: int) -> Ids:
     """
     known = np.full((len(row_of_draw), most), -1, np.int32)
     ends = np.cumsum(data[3])
-    draws.draw_signed(seed, plain(row_of_draw, np.int32), data[0], data[1], ends, known)
+    loops.draw_signed(seed, plain(row_of_draw, np.int32), data[0], data[1], ends, known)
     return known

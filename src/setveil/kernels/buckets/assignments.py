@@ -176,12 +176,7 @@ def find_valid(held: Counts, allowed: Flags) -> tuple[bool, Flags]:
 
 @jit
 def gather_bucket(
-    sets: Ids,
-    values: Ids,
-    counts: Counts,
-    cannot: Flags,
-    line_of_set: Ids,
-    column_of_value: Ids,
+    sets: Ids, values: Ids, counts: Counts, cannot: Flags, line_of_set: Ids, column_of_value: Ids
 ) -> tuple[Counts, Flags]:
     """Return a bucket's table of people and which pairs are allowed.
 
@@ -252,12 +247,7 @@ def count_valid(
 
 @jit
 def list_valid(
-    line_start: Counts,
-    set_by_line: Ids,
-    held_start: Counts,
-    values: Ids,
-    counts: Counts,
-    cannot: Flags,
+    line_start: Counts, set_by_line: Ids, held_start: Counts, values: Ids, counts: Counts, cannot: Flags
 ) -> tuple[Counts, Ids]:
     """Return where the values begin that each line of each bucket can have, and all of them.
 

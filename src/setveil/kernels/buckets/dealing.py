@@ -23,6 +23,7 @@ from .store import (
     empty_pool,
     is_valid,
     keep_pool,
+    list_members,
     next_bucket,
     next_word,
     pour,
@@ -42,14 +43,7 @@ TAKEN = 6
 
 
 @jit
-def _deal_group(
-    classes: Classes,
-    desk: Desk,
-    pool: Pool,
-    l: int,  # noqa: E741
-    by_chance: bool,
-    group: Ids,
-) -> bool:
+def _deal_group(classes: Classes, desk: Desk, pool: Pool, l: int, by_chance: bool, group: Ids) -> bool:
     """Take `l` mutually compatible tuples out of a pool, into `group`; tell whether there were."""
     length = pool.length[0]
     weight = np.zeros(length, np.int64)
@@ -96,14 +90,7 @@ def _deal_group(
 
 
 @jit
-def _grow_group(
-    classes: Classes,
-    desk: Desk,
-    pool: Pool,
-    small: Pool,
-    l: int,  # noqa: E741
-    group: Ids,
-) -> int:
+def _grow_group(classes: Classes, desk: Desk, pool: Pool, small: Pool, l: int, group: Ids) -> int:
     """Take tuples that make a valid bucket out of a pool, none of them needless; return how many.
 
     Chance adds tuples until the bucket is valid, by class or by tuple, so that rare classes have their
@@ -163,13 +150,7 @@ def _new_bucket(store: Store) -> int:
 
 @jit
 def deal_anew(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    taken: Counts,
-    parts: int,
-    l: int,  # noqa: E741
+    classes: Classes, desk: Desk, store: Store, pool: Pool, taken: Counts, parts: int, l: int
 ) -> bool:
     """Deal a pool into `parts` valid buckets, in place of those `taken`; tell whether that was done.
 
@@ -226,8 +207,8 @@ def _is_among(buckets: Counts, bucket: int) -> bool:
 
 
 @jit
-def _several(desk: Desk, store: Store, n_buckets: int) -> Counts:
-    """Return so many different buckets; there must be as many."""
+def _pour_several(desk: Desk, store: Store, n_buckets: int, pool: Pool) -> Counts:
+    """Add what so many different buckets hold to a pool; return them. There must be as many."""
     found = np.empty(n_buckets, np.int64)
     for place in range(n_buckets):
         # From one run of the numbers to the next not always the same neighbours.
@@ -237,18 +218,12 @@ def _several(desk: Desk, store: Store, n_buckets: int) -> Counts:
         while _is_among(found[:place], bucket):
             bucket = next_bucket(desk, store)
         found[place] = bucket
+        pour_bucket(store, bucket, pool)
     return found
 
 
 @jit
-def form_anew(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    which: int,
-    l: int,  # noqa: E741
-) -> bool:
+def form_anew(classes: Classes, desk: Desk, store: Store, pool: Pool, which: int, l: int) -> bool:
     """Deal a tuple and two or three buckets anew into as many."""
     there = count_buckets(store)
     for n_buckets in range(2, 4):
@@ -257,9 +232,7 @@ def form_anew(
         for _ in range(TRIES):
             if desk.at[BUDGET] < 0:
                 return False
-            taken = _several(desk, store, n_buckets)
-            for bucket in taken:
-                pour_bucket(store, bucket, pool)
+            taken = _pour_several(desk, store, n_buckets, pool)
             pour(pool, which, 1)
             if deal_anew(classes, desk, store, pool, taken, n_buckets, l):
                 return True
@@ -268,14 +241,7 @@ def form_anew(
 
 
 @jit
-def join_buckets(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    which: int,
-    l: int,  # noqa: E741
-) -> int:
+def join_buckets(classes: Classes, desk: Desk, store: Store, pool: Pool, which: int, l: int) -> int:
     """Join buckets until one can take a tuple, few if that can be seen; return how many were joined."""
     desk.is_homeless[:] = False
     there = count_buckets(store)
@@ -283,9 +249,7 @@ def join_buckets(
         for _ in range(TRIES):
             if desk.at[BUDGET] < 0 or n_buckets > there:
                 break
-            taken = _several(desk, store, n_buckets)
-            for bucket in taken:
-                pour_bucket(store, bucket, pool)
+            taken = _pour_several(desk, store, n_buckets, pool)
             pour(pool, which, 1)
             if is_valid(classes, desk, pool, l):
                 for bucket in taken:
@@ -313,14 +277,7 @@ def join_buckets(
 
 
 @jit
-def split_bucket(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    bucket: int,
-    l: int,  # noqa: E741
-) -> int:
+def split_bucket(classes: Classes, desk: Desk, store: Store, pool: Pool, bucket: int, l: int) -> int:
     """Deal a large bucket into as many as can be seen; return how many it became."""
     found = 1
     one = np.array([bucket])
@@ -336,13 +293,7 @@ def split_bucket(
 
 @jit
 def gain_bucket(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    large: Counts,
-    first: int,
-    l: int,  # noqa: E741
+    classes: Classes, desk: Desk, store: Store, pool: Pool, large: Counts, first: int, l: int
 ) -> bool:
     """Deal buckets anew into one more; tell whether that was done.
 
@@ -385,25 +336,14 @@ def gain_bucket(
 
 @jit
 def relieve_bucket(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    bucket: int,
-    l: int,  # noqa: E741
-    spared: Counts,
+    classes: Classes, desk: Desk, store: Store, pool: Pool, bucket: int, l: int, spared: Counts
 ) -> None:
     """Take out of a large bucket the tuples of each class that it can do without; `spared` counts them.
 
     One of each class stays, so that the bucket can take all of them back.
     """
     members = np.empty(classes.value.size, np.int32)
-    n_members = 0
-    slot = store.first_slot[bucket]
-    while slot >= 0:
-        members[n_members] = store.slot_class[slot]
-        n_members += 1
-        slot = store.next_slot[slot]
+    n_members = list_members(store, bucket, members)
     pour_bucket(store, bucket, pool)
     for place in range(n_members):
         which = members[place]

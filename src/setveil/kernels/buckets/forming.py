@@ -85,7 +85,7 @@ def form_compact(
     classes: Classes,
     remaining: Counts,
     hardness: Counts,
-    l: int,  # noqa: E741
+    l: int,
     words: Counts,
     grouped: Ids,
     n_grouped: int,
@@ -173,7 +173,7 @@ def form_compact(
 
 
 @jit
-def deal_values(count_by_value: Counts, l: int, words: Counts) -> tuple[Ids, int]:  # noqa: E741
+def deal_values(count_by_value: Counts, l: int, words: Counts) -> tuple[Ids, int]:
     """Take one of each of the `l` values with most left, again and again, while there are `l`.
 
     Parameters

@@ -130,7 +130,7 @@ def _choose(
 def form_groups(
     classes: Classes,
     tallies: Tallies,
-    l: int,  # noqa: E741
+    l: int,
     words: Counts,
     grouped: Ids,
     n_grouped: int,

@@ -73,7 +73,7 @@ def add_to_group(classes: Classes, groups: Groups, group: int, which: int, count
 
 
 @jit
-def start_groups(classes: Classes, groups: Groups, grouped: Ids, l: int) -> None:  # noqa: E741
+def start_groups(classes: Classes, groups: Groups, grouped: Ids, l: int) -> None:
     """Fill the groups with the classes of `grouped`, `l` each in turn."""
     for place in range(grouped.size):
         add_to_group(classes, groups, place // l, grouped[place], 1)
@@ -129,12 +129,7 @@ def _most_different(groups: Groups, group: int) -> int:
 
 @jit
 def is_diverse(
-    classes: Classes,
-    groups: Groups,
-    group: int,
-    l: int,  # noqa: E741
-    line_of_set: Ids,
-    column_of_value: Ids,
+    classes: Classes, groups: Groups, group: int, l: int, line_of_set: Ids, column_of_value: Ids
 ) -> bool:
     """Tell whether every tuple of a group has `l` valid values, by looking for assignments."""
     n_slots = 0
@@ -162,7 +157,7 @@ def is_diverse(
 
 
 @jit
-def place_class(classes: Classes, groups: Groups, which: int, count: int, l: int) -> int:  # noqa: E741
+def place_class(classes: Classes, groups: Groups, which: int, count: int, l: int) -> int:
     """Add tuples of one class to groups, and join groups until each newcomer has `l` valid values.
 
     A newcomer goes to the group with fewest tuples that are incompatible with it, of equals to the

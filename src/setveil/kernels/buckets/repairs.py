@@ -28,6 +28,7 @@ from .store import (
     can_take,
     empty_pool,
     is_valid,
+    list_members,
     next_bucket,
     pour,
     pour_bucket,
@@ -45,7 +46,7 @@ def place_class(
     pool: Pool,
     which: int,
     count: int,
-    l: int,  # noqa: E741
+    l: int,
     most: int,
     looks: int,
 ) -> int:
@@ -78,13 +79,7 @@ def place_class(
 
 @jit
 def place_near(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    which: int,
-    count: int,
-    l: int,  # noqa: E741
+    classes: Classes, desk: Desk, store: Store, pool: Pool, which: int, count: int, l: int
 ) -> int:
     """Add tuples of a class to small buckets nearby while one can take them; return how many are left.
 
@@ -115,14 +110,7 @@ def place_near(
 
 @jit
 def find_home(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    which: int,
-    but: int,
-    looks: int,
-    l: int,  # noqa: E741
+    classes: Classes, desk: Desk, store: Store, pool: Pool, which: int, but: int, looks: int, l: int
 ) -> int:
     """Return a bucket other than `but` that can take a tuple of a class, -1 where none was found."""
     home = desk.home[which]
@@ -137,26 +125,14 @@ def find_home(
 
 
 @jit
-def exchange_one(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    which: int,
-    l: int,  # noqa: E741
-) -> bool:
+def exchange_one(classes: Classes, desk: Desk, store: Store, pool: Pool, which: int, l: int) -> bool:
     """Let a tuple take the place of a member that some other bucket can take."""
     members = np.empty(classes.value.size, np.int32)
     for _ in range(min(LOOK, store.ends[BUCKETS])):
         if desk.at[BUDGET] < 0:
             return False
         bucket = next_bucket(desk, store)
-        n_members = 0
-        slot = store.first_slot[bucket]
-        while slot >= 0:
-            members[n_members] = store.slot_class[slot]
-            n_members += 1
-            slot = store.next_slot[slot]
+        n_members = list_members(store, bucket, members)
         for place in range(n_members):
             member = members[place]
             if member == which or desk.is_homeless[member]:
@@ -182,13 +158,7 @@ def exchange_one(
 
 @jit
 def place_together(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    which: int,
-    left: Counts,
-    l: int,  # noqa: E741
+    classes: Classes, desk: Desk, store: Store, pool: Pool, which: int, left: Counts, l: int
 ) -> int:
     """Add a tuple to a bucket with another one that is left over; return its class, -1 for none."""
     others = np.flatnonzero(left)

@@ -85,7 +85,7 @@ def add(store: Store, bucket: int, which: int, count: int) -> None:
 
 
 @jit
-def fill_buckets(store: Store, grouped: Ids, number: Counts, l: int) -> None:  # noqa: E741
+def fill_buckets(store: Store, grouped: Ids, number: Counts, l: int) -> None:
     """Let buckets hold the classes of `grouped`, `l` each; `number` says which bucket is next."""
     for place in range(grouped.size):
         add(store, number[place // l], grouped[place], 1)
@@ -108,6 +108,18 @@ def pour_bucket(store: Store, bucket: int, pool: Pool) -> None:
     while slot >= 0:
         pour(pool, store.slot_class[slot], store.slot_count[slot])
         slot = store.next_slot[slot]
+
+
+@jit
+def list_members(store: Store, bucket: int, members: Ids) -> int:
+    """Write the classes in a bucket; return how many there are."""
+    n_members = 0
+    slot = store.first_slot[bucket]
+    while slot >= 0:
+        members[n_members] = store.slot_class[slot]
+        n_members += 1
+        slot = store.next_slot[slot]
+    return n_members
 
 
 @jit
@@ -142,7 +154,7 @@ def keep_pool(store: Store, bucket: int, pool: Pool) -> None:
 
 
 @jit
-def is_valid(classes: Classes, desk: Desk, pool: Pool, l: int) -> bool:  # noqa: E741
+def is_valid(classes: Classes, desk: Desk, pool: Pool, l: int) -> bool:
     """Tell whether everybody in a pool has `l` possible values (Definition 1)."""
     length = pool.length[0]
     kinds, values = np.empty(length, np.int32), np.empty(length, np.int32)
@@ -177,13 +189,7 @@ def is_valid(classes: Classes, desk: Desk, pool: Pool, l: int) -> bool:  # noqa:
 
 @jit
 def can_take(
-    classes: Classes,
-    desk: Desk,
-    store: Store,
-    pool: Pool,
-    bucket: int,
-    which: int,
-    l: int,  # noqa: E741
+    classes: Classes, desk: Desk, store: Store, pool: Pool, bucket: int, which: int, l: int
 ) -> bool:
     """Tell whether a valid bucket is there and stays so with one more tuple of a class.
 

@@ -16,12 +16,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base import Counts, Ids, Reals, Words, jit
-from ..supports import support_of
+from ..base import Counts, Ids, Reals, jit
+from ..supports import Index, support_of
 from .rows import Shape, is_below
 
-Lists: TypeAlias = tuple[Counts, Ids, Words, Ids, Counts]
-"""Row lists, bitmaps and weights of one side, from `supports`."""
 Rows: TypeAlias = tuple[Counts, Ids, Counts]
 """The rows of one side, and the number of records that each stands for."""
 
@@ -156,11 +154,6 @@ def _find_affected(role: Ids, other_role: Ids, sizes: Ids, affected: Ids) -> int
 
 
 @jit
-def _support(nodes: Ids, size: int, lists: Lists, room: Ids) -> int:
-    return support_of(nodes, size, lists[0], lists[1], lists[2], lists[3], lists[4], 0, room)
-
-
-@jit
 def count_raised(
     low: int,
     high: int,
@@ -169,9 +162,9 @@ def count_raised(
     sets: Sets,
     held_before: Counts,
     shape: Shape,
-    moved: Lists,
-    here: Lists,
-    there: Lists,
+    moved: Index,
+    here: Index,
+    there: Index,
     raised: Raised,
 ) -> None:
     """Count what raising the pattern's own rows changes, for the moves low .. high - 1.
@@ -202,15 +195,15 @@ def count_raised(
                     probe[rest] = nodes[which, i]
                     rest += 1
             # The moved rows that have the rest of the set: afterwards they hold its image.
-            with_rest = _support(probe, rest, moved, room)
+            with_rest = support_of(probe, rest, moved, 0, room)
             change[move, which] = (0 if lost else with_rest) - held_before[which]
             if which >= n_patterns or not lost:
                 continue
             for i in range(sizes[which]):
                 probe[i] = role[which, i] if role[which, i] >= 0 else nodes[which, i]
-            had = _support(probe, sizes[which], moved, room)
-            image_here[move, which] = _support(probe, sizes[which], here, room) - had + with_rest
-            image_there[move, which] = _support(probe, sizes[which], there, room)
+            had = support_of(probe, sizes[which], moved, 0, room)
+            image_here[move, which] = support_of(probe, sizes[which], here, 0, room) - had + with_rest
+            image_there[move, which] = support_of(probe, sizes[which], there, 0, room)
 
 
 @jit
@@ -299,13 +292,7 @@ def _new_work(sets: Sets, n_nodes: int, with_images: bool) -> Work:
 
 @jit
 def _count_class(
-    which: int,
-    classes: Classes,
-    n_patterns: int,
-    sets: Sets,
-    rows: Rows,
-    reading: Reading,
-    work: Work,
+    which: int, classes: Classes, n_patterns: int, sets: Sets, rows: Rows, reading: Reading, work: Work
 ) -> int:
     """Count what raising the rows of a class changes, into `work`; return its move."""
     move = classes.move_of_class[which]

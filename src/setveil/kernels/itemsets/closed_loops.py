@@ -13,15 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import Counts, Flags, Ids, jit, sort_slice
-from .frequent_loops import (
-    Steps,
-    Wanted,
-    more_steps,
-    new_steps,
-    only,
-    too_many,
-    write_step,
-)
+from .frequent_loops import Steps, Wanted, more_steps, new_steps, only, too_many, write_step
 from .projected import (
     END,
     FIRST_ITEM,

@@ -159,12 +159,7 @@ class Telling(NamedTuple):
 
 @jit
 def find_undiverse(
-    indptr: Counts,
-    items: Ids,
-    weight_by_row: Counts,
-    is_sensitive: Flags,
-    wanted: Telling,
-    stop: Stop,
+    indptr: Counts, items: Ids, weight_by_row: Counts, is_sensitive: Flags, wanted: Telling, stop: Stop
 ) -> tuple[Ids, Counts]:
     """Return the sets that are wanted, and their supports; it also ends when `stop` is set."""
     secret, times, part, least, m, most = wanted

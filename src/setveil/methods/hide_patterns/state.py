@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...hierarchy.tree import Hierarchy
 from ...kernels.hiding.rows import find_holders, raise_entries
 from ...kernels.rows import merge_rows, recode_rows
-from ...kernels.supports import count_supports, node_bitmaps, node_lists
+from ...kernels.supports import Index, count_supports, index_nodes
 from ...model.pattern_pair import PatternPair
 from ...release.recoding import PairRecoding
 
@@ -73,27 +73,24 @@ class Published:
         """The rows and their weights, as the scoring loops take them."""
         return self.indptr, self.items, self.weight_by_row
 
-    def lists(self, every_level: bool) -> tuple[Counts, Ids, NDArray[np.uint64], Ids, Counts]:
+    def lists(self, every_level: bool) -> Index:
         """Return rows by node, bitmaps and weights, as the counting loops take them."""
         return self._at_every_level if every_level else self._as_they_stand
 
     @cached_property
-    def _as_they_stand(self) -> tuple[Counts, Ids, NDArray[np.uint64], Ids, Counts]:
+    def _as_they_stand(self) -> Index:
         return self._listed(self.tree.alone)
 
     @cached_property
-    def _at_every_level(self) -> tuple[Counts, Ids, NDArray[np.uint64], Ids, Counts]:
+    def _at_every_level(self) -> Index:
         return self._listed(self.tree.parent)
 
-    def _listed(self, parent: Ids) -> tuple[Counts, Ids, NDArray[np.uint64], Ids, Counts]:
-        lists = node_lists(self.indptr, self.items, parent)
-        bitmaps, slot_of_node = node_bitmaps(*lists, len(self.weight_by_row))
-        weights = np.ascontiguousarray(self.weight_by_row, dtype=np.int64)
-        return (*lists, bitmaps, slot_of_node, weights)
+    def _listed(self, parent: Ids) -> Index:
+        return index_nodes(self.indptr, self.items, parent, self.weight_by_row)
 
     def supports(self, sets: Ids, *, every_level: bool, threads: int = 1) -> Counts:
         """Return in how many records each set is; one set a row, padded with -1."""
-        return count_supports(sets, *self.lists(every_level), threads=threads)
+        return count_supports(sets, self.lists(every_level), threads=threads)
 
     def only(self, chosen: Flags) -> Published:
         """Return these rows alone."""
