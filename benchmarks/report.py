@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any
 
 QUICK = "Quick run: tiny generated data stand in for all the data named here."
+MEMORY_TOLD = (
+    "peak MB is that of the whole process; MB added is how far the work raised it above what "
+    "the interpreter, the libraries, the warm-up and the data had taken before."
+)
 Cell = str | int | float | bool | None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..context import Context
 from ..plot import Panel, small_multiples
-from ..report import Cell, Report, Table
+from ..report import MEMORY_TOLD, Cell, Report, Table
 
 LIMIT_SECONDS = 60.0
 MEASURES = {"seconds": "seconds", "added_mb": "MB added", "ncp": "NCP"}
@@ -148,8 +148,7 @@ def run(context: Context) -> Report:
         (),
         (
             f"a point is given {LIMIT_SECONDS:g} s; where it needs more it has no mark in the picture.",
-            "peak MB is that of the whole process; MB added is how far the work raised it above what "
-            "the interpreter, the libraries, the warm-up and the data had taken before.",
+            MEMORY_TOLD,
         ),
         context.quick,
         {"growth.svg": small_multiples([(large_title, large), (small_title, small)], title)},

@@ -60,25 +60,25 @@ def run(context: Context) -> Report:
     def lines(found: dict[Any, dict[str, Any]], keys: Sequence[Any], name: str) -> dict[str, list[Any]]:
         return {method: [found[key][f"{method} {name}"] for key in keys] for method in METHODS}
 
+    def both(at_l: dict[str, list[Any]], at_expectation: dict[str, list[Any]]) -> list[Panel]:
+        return [
+            Panel("by l", "l", ls, at_l),
+            Panel("by expectation", "expectation", expectations, at_expectation),
+        ]
+
     def figure(found: dict[Any, dict[str, Any]], title: str, names: dict[str, str]) -> str:
         blocks = []
         for name, words in names.items():
-            panels = [
-                Panel("by l", "l", ls, lines(found, by_l, name)),
-                Panel(
-                    "by expectation", "expectation", expectations, lines(found, by_expectation, name)
-                ),
-            ]
+            panels = both(lines(found, by_l, name), lines(found, by_expectation, name))
             blocks.append((words, [panels]))
         return small_multiples(blocks, title)
 
     query_panels = [
-        Panel("by l", "l", ls, lines(queries, [(p, *usual[0][1:]) for p in by_l], "error %")),
-        Panel(
-            "by expectation",
-            "expectation",
-            expectations,
-            lines(queries, [(p, *usual[0][1:]) for p in by_expectation], "error %"),
+        *both(
+            *(
+                lines(queries, [(p, *usual[0][1:]) for p in points_of], "error %")
+                for points_of in (by_l, by_expectation)
+            )
         ),
         Panel("by columns (dim)", "columns", COLUMNS, lines(queries, by_columns, "error %")),
         Panel("by selectivity (sel)", "share of values", SHARES, lines(queries, by_share, "error %")),
@@ -106,17 +106,7 @@ def run(context: Context) -> Report:
             attacks, "Vulnerable tuples (Figure 4)", {"vulnerable": "vulnerable tuples"}
         ),
         "injector-seconds.svg": small_multiples(
-            [
-                (
-                    "seconds",
-                    [
-                        [
-                            Panel("by l", "l", ls, speed_lines),
-                            Panel("by expectation", "expectation", expectations, more_lines),
-                        ]
-                    ],
-                )
-            ],
+            [("seconds", [both(speed_lines, more_lines)])],
             "Efficiency (Figure 5)",
         ),
         "injector-confidence.svg": figure(

@@ -7,7 +7,7 @@ whether a time limit reaches them while they list.
 from __future__ import annotations
 
 from ..context import Context
-from ..report import Bar, Cell, Report, Table, at_most, cells, is_true
+from ..report import MEMORY_TOLD, Bar, Cell, Report, Table, at_most, cells, is_true
 
 K = 5
 POINTS = {
@@ -70,8 +70,7 @@ def run(context: Context) -> Report:
         (
             "'sets' counts the minimal threats of hghs, those of the largest round of mhghs, and the "
             "minimal moles of mm.",
-            "peak MB is that of the whole process; MB added is how far the work raised it above what "
-            "the interpreter, the libraries, the warm-up and the data had taken before.",
+            MEMORY_TOLD,
         ),
         context.quick,
     )

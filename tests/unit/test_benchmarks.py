@@ -35,8 +35,17 @@ from benchmarks.report import (
     write,
 )
 from benchmarks.work.audit import rare_by_size
-from benchmarks.work.compare import COLUMNS, bars, grid, kept, key, report, row
-from benchmarks.work.figure3 import Loss, claims_table
+from benchmarks.work.compare import (
+    COLUMNS,
+    Loss,
+    bars,
+    claims_table,
+    grid,
+    kept,
+    key,
+    report,
+    row,
+)
 from benchmarks.worker import timed
 
 from setveil.model.microdata import Microdata
