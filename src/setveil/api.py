@@ -29,9 +29,7 @@ from .run import Run, anonymize_kind
 from .run.fields import BUCKETS, PAIRS, SETS, fields_of
 
 if TYPE_CHECKING:
-    from .audit.buckets import BucketFinding
-    from .audit.pair_finding import PairFinding
-    from .audit.verdict import Verdict
+    from .audit.verdict import BucketFinding, PairFinding, Verdict
     from .io.lists import QueryFile
     from .measure.pair_scores import PairScores
     from .measure.scores import Scores

@@ -26,9 +26,7 @@ from .release.header import Header
 from .release.release import Release
 
 if TYPE_CHECKING:
-    from .audit.buckets import BucketFinding
-    from .audit.pair_finding import PairFinding
-    from .audit.verdict import Verdict
+    from .audit.verdict import BucketFinding, PairFinding, Verdict
     from .measure.pair_scores import PairScores
     from .release.bucket_release import BucketRelease
     from .release.pair_release import PairRelease

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from setveil.audit import formats, parquet_child, read_release
-from setveil.audit.reader import unpack
+from setveil.audit.formats import unpack
 from setveil.errors import DataError, FileSystemError, HierarchyError, ResourceLimit
 from tests.unit.audit.folders import ROWS, data_bytes, packed, spelled, write_folder
 

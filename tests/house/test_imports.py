@@ -27,14 +27,6 @@ OF_OTHER_KINDS = re.compile(r"bucket|pair|pattern|microdata|anatomy|injector|hid
 """What is in the names of modules of buckets and pairs. Promises are values that all kinds know."""
 LOADED_FOR_SETS_ALL_THE_SAME: frozenset[str] = frozenset(
     {
-        "setveil.audit.bucket_reader",
-        "setveil.audit.buckets",
-        "setveil.audit.matching",
-        "setveil.audit.pair_finding",
-        "setveil.audit.pair_reader",
-        "setveil.audit.pattern_kernels",
-        "setveil.audit.pattern_parts",
-        "setveil.audit.patterns",
         "setveil.cli.mine_patterns",
     }
 )

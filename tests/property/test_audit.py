@@ -7,9 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setveil.audit import audit_published, km
-from setveil.audit.diversity import audit_lm
-from setveil.audit.km import audit_km
-from setveil.audit.negative import audit_negative
 from setveil.audit.published import Published
 from setveil.model.guarantees import KAnonymity, KmAnonymity, LmDiversity
 from tests.oracle import promises as oracle
@@ -24,7 +21,7 @@ small_m = st.integers(1, 5)
 @given(repeated_baskets, small_k, small_m)
 @settings(deadline=None)
 def test_km_equals_brute_force(rows, k, m):
-    verdict = audit_km(Published.from_rows(rows), KmAnonymity(k, m), witnesses=1000)
+    verdict = audit_published(Published.from_rows(rows), KmAnonymity(k, m), witnesses=1000)
     assert verdict.holds == oracle.is_km_anonymous(rows, k, m)
     assert verdict.records == len(rows)
     assert verdict.smallest_support == oracle.smallest_support_up_to(rows, m)
@@ -49,7 +46,7 @@ def test_the_two_oracles_agree(rows, k, m):
 @settings(deadline=None)
 def test_negative_knowledge_equals_brute_force(rows, k, m):
     guarantee = KmAnonymity(k, m, negative=True)
-    verdict = audit_negative(Published.from_rows(rows), guarantee, witnesses=10_000)
+    verdict = audit_published(Published.from_rows(rows), guarantee, witnesses=10_000)
     assert verdict.holds == oracle.is_negative_km_anonymous(rows, k, m)
     assert verdict.smallest_support == oracle.smallest_signed_support_up_to(rows, m)
     found = {(witness.present, witness.absent): witness.support for witness in verdict.witnesses}
@@ -70,7 +67,7 @@ def test_negative_knowledge_equals_brute_force(rows, k, m):
 @settings(deadline=None)
 def test_diversity_equals_brute_force(rows, ell, m, sensitive):
     guarantee = LmDiversity(ell, m, frozenset(sensitive))
-    verdict = audit_lm(Published.from_rows(rows), guarantee, witnesses=1000)
+    verdict = audit_published(Published.from_rows(rows), guarantee, witnesses=1000)
     assert verdict.holds == oracle.is_lm_diverse(rows, ell, m, sensitive)
     assert verdict.worst_ratio == oracle.worst_share(rows, m, sensitive)
     for finding in verdict.by_size:
@@ -114,11 +111,11 @@ def test_cover_equals_brute_force_and_follows_from_exact(rows, k, m, with_tree):
 def test_threads_and_the_table_of_pairs_change_nothing(rows, k, m):
     published = Published.from_rows(rows)
     guarantee = KmAnonymity(k, m)
-    expected = audit_km(published, guarantee, witnesses=50, threads=1)
-    assert audit_km(published, guarantee, witnesses=50, threads=3) == expected
+    expected = audit_published(published, guarantee, witnesses=50, threads=1)
+    assert audit_published(published, guarantee, witnesses=50, threads=3) == expected
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(km, "LARGEST_TABLE", 0)
-        without = audit_km(published, guarantee, witnesses=50)
+        without = audit_published(published, guarantee, witnesses=50)
     assert without.holds == expected.holds
     assert without.witnesses == expected.witnesses
     assert [(f.achieved_k, f.violations) for f in without.by_size] == [

@@ -12,8 +12,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.audit import audit_folder
-from setveil.audit.buckets import BucketFinding
+from setveil.audit import BucketFinding, audit_folder
 from setveil.editions.buckets import audit_unwritten
 from setveil.errors import DataError, Infeasible
 from setveil.hierarchy.tree import Hierarchy

@@ -8,7 +8,8 @@ works where the methods do not.
 - `audit_published`: count rows that are already in memory.
 - `audit_pair`: the same for two data sets in which no pattern may be left.
 - `read_release`: the reading and checking alone.
-- `Verdict`: the answer, with the evidence by size; `PairFinding`, that about two data sets.
+- `Verdict`: the answer, with the evidence by size; `BucketFinding` is that about a table in buckets,
+  `PairFinding` that about two data sets.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .check import audit_folder, audit_published
     from .hierarchy import PublishedHierarchy
-    from .pair_finding import PairFinding, PatternWitness
     from .patterns import audit_pair
     from .published import Published
-    from .reader import ReadRelease, read_release
-    from .verdict import SizeFinding, Verdict, Witness
+    from .reader import ReadPair, ReadRelease, read_release
+    from .verdict import BucketFinding, PairFinding, PatternWitness, SizeFinding, Verdict, Witness
 
 __all__ = [
+    "BucketFinding",
     "PairFinding",
     "PatternWitness",
     "Published",
     "PublishedHierarchy",
+    "ReadPair",
     "ReadRelease",
     "SizeFinding",
     "Verdict",
@@ -41,10 +43,12 @@ __all__ = [
 ]
 
 _HOME = {
-    "PairFinding": "pair_finding",
-    "PatternWitness": "pair_finding",
+    "BucketFinding": "verdict",
+    "PairFinding": "verdict",
+    "PatternWitness": "verdict",
     "Published": "published",
     "PublishedHierarchy": "hierarchy",
+    "ReadPair": "reader",
     "ReadRelease": "reader",
     "SizeFinding": "verdict",
     "Verdict": "verdict",

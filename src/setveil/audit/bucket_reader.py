@@ -6,7 +6,6 @@ neither an order nor a bucket's number can carry a message.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -14,20 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..model.guarantees import BucketGuarantee, MatchingDiversity, bucket_guarantee_from_dict
+from ..model.guarantees import BucketGuarantee
 from .buckets import PublishedBuckets
-from .certificate import named_guarantee, need, need_hash, need_keys
+from .certificate import HIERARCHY, JOINED, QUASI, RULES, SENSITIVE, need
 from .conditions import Paths, Rule, rows_meeting
-from .hierarchy import NAME as HIERARCHY
 from .hierarchy import read_hierarchy
 from .published import shortened
-from .rules import NAME as RULES
-from .rules import read_rules
-from .spelling import decode, parse_csv, refuse
+from .spelling import refuse, rows_below
 
-QUASI, SENSITIVE, JOINED = "quasi.csv", "sensitive.csv", "data.csv"
-CHANCE = re.compile(r"0\.0{0,300}[1-9][0-9]{0,3}", re.ASCII)
-"""A chance as it is told: above 0 and below 1, up to four digits, none at the end that says nothing."""
 Row = tuple[str, ...]
 
 
@@ -39,7 +32,7 @@ class ReadBuckets:
     guarantee: BucketGuarantee
     rules: tuple[Rule, ...]
     paths: Paths
-    labels: frozenset[str]
+    labels: set[str]
     """Everything that the report may name: values, categories, columns."""
     certificate: Mapping[str, Any]
 
@@ -47,80 +40,6 @@ class ReadBuckets:
     def complete(self) -> tuple[str | None, ...]:
         """From which chance on no rule is missing that holds, by the number of conditions."""
         return tuple(self.certificate.get("rules", {}).get("complete", ()))
-
-
-def is_of_buckets(certificate: Mapping[str, Any]) -> bool:
-    """Tell whether a certificate is that of a table in buckets."""
-    return certificate.get("recoding") == "buckets"
-
-
-def check_bucket_certificate(certificate: Mapping[str, Any]) -> BucketGuarantee:
-    """Return the guarantee of a certificate whose common parts were checked; raise `DataError`."""
-    guarantee = named_guarantee(certificate["guarantee"], bucket_guarantee_from_dict)
-    data = certificate["data"]
-    keys = {"file", "sha256", "format", "records", "delimiter", "columns", "bucket", "sensitive"}
-    need_keys(data, frozenset(keys), "data")
-    need(data["format"] in ("buckets", "joined"), "data.format must be buckets or joined")
-    joined = data["format"] == "joined"
-    need(data["file"] == (JOINED if joined else QUASI), "data.file is not the known one")
-    need_hash(data["sha256"])
-    need(data["delimiter"] == ",", "data.delimiter must be a comma")
-    secret = data["sensitive"]
-    need_keys(
-        secret, frozenset({"column"} if joined else {"column", "file", "sha256", "count"}), "sensitive"
-    )
-    if not joined:
-        need(secret["file"] == SENSITIVE, f"sensitive.file must be {SENSITIVE}")
-        need_hash(secret["sha256"])
-    columns = data["columns"]
-    need(isinstance(columns, list) and columns, "data.columns must be a list")
-    names = [*columns, data["bucket"], secret["column"], *([] if joined else [secret["count"]])]
-    need(
-        all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names),
-        "columns need names, each its own",
-    )
-    # The names that setveil gives, made longer only where the table has them already.
-    taken = {*columns, secret["column"]}
-    added = [(data["bucket"], "bucket")] + ([] if joined else [(secret["count"], "count")])
-    for given, usual in added:
-        name = usual
-        while name in taken:
-            name += "_"
-        need(given == name, f"the added column must be named {name}")
-    matching = isinstance(guarantee, MatchingDiversity)
-    need(("rules" in certificate) == matching, "rules belong to matching diversity, and to it alone")
-    if matching:
-        need_keys(certificate["rules"], frozenset({"file", "sha256"}), "rules", frozenset({"complete"}))
-        chances = certificate["rules"].get("complete", [])
-        need(
-            isinstance(chances, list)
-            and len(chances) <= len(columns)
-            and all(
-                chance is None or (isinstance(chance, str) and CHANCE.fullmatch(chance))
-                for chance in chances
-            ),
-            "rules.complete must be a list of chances below 1",
-        )
-        need(
-            any(chances) == ("rules.complete" in " ".join(certificate["promised"])),
-            "rules.complete and the promise about rules that are missing belong together",
-        )
-        need(certificate["rules"]["file"] == RULES, f"rules.file must be {RULES}")
-        need_hash(certificate["rules"]["sha256"])
-    need(certificate["loss"] == {}, "loss must be empty: nothing is generalized")
-    need("suppressed" not in certificate, "nothing is suppressed in buckets")
-    return guarantee
-
-
-def bucket_files(certificate: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files that the certificate names beside its report, with their hashes."""
-    data = certificate["data"]
-    parts = [data, certificate["hierarchy"]]
-    if "file" in data["sensitive"]:
-        parts.append(data["sensitive"])
-    if "rules" in certificate:
-        parts.append(certificate["rules"])
-    return {part["file"]: part["sha256"] for part in parts}
 
 
 def read_buckets(
@@ -139,11 +58,12 @@ def read_buckets(
     """
     data = certificate["data"]
     columns: list[str] = data["columns"]
+    secret = data["sensitive"]["column"]
     if data["format"] == "joined":
         rows, secrets = _read_joined(content_of(JOINED), data)
     else:
         rows = _read_table(content_of(QUASI), [*columns, data["bucket"]], QUASI)
-        header = [data["bucket"], data["sensitive"]["column"], data["sensitive"]["count"]]
+        header = [data["bucket"], secret, data["sensitive"]["count"]]
         secrets = _read_counts(_read_table(content_of(SENSITIVE), header, SENSITIVE))
     buckets = _numbers([row[-1] for row, _ in rows], data["file"], rows)
     cells = [row[:-1] for row, _ in rows]
@@ -155,30 +75,51 @@ def read_buckets(
     need(data["records"] == len(rows) and isinstance(data["records"], int), "data.records is wrong")
     paths = _paths(content_of(HIERARCHY), columns, cells)
     rules: tuple[Rule, ...] = ()
-    if isinstance(guarantee, MatchingDiversity):
+    if "rules" in certificate:
         need(certificate["verdict"]["mode"] == "exact", "verdict.mode must be exact")
-        rules = read_rules(content_of(RULES), columns, data["sensitive"]["column"])
+        rules = read_rules(content_of(RULES), columns, secret)
     _check_rules(rules, tables, paths)
     steps = (step for by_value in paths.values() for path in by_value.values() for step in path)
-    labels = {*columns, data["sensitive"]["column"], *steps, *(value for _, value, _ in secrets)}
+    labels = {*columns, secret, *steps, *(value for _, value, _ in secrets)}
     labels |= {label for conditions, value in rules for label in (value, *dict(conditions).values())}
-    return ReadBuckets(tables, guarantee, rules, paths, frozenset(labels), certificate)
+    return ReadBuckets(tables, guarantee, rules, paths, labels, certificate)
+
+
+def read_rules(content: bytes, columns: Sequence[str], sensitive: str) -> tuple[Rule, ...]:
+    """Return the published rules: a table like the data, in which an empty cell is no condition.
+
+    Parameters
+    ----------
+    content
+        The bytes of ``rules.csv``.
+    columns
+        The quasi-identifying columns, which conditions are about.
+    sensitive
+        The column whose values are ruled out, the last one.
+    """
+    rows = list(rows_below([*columns, sensitive], content, RULES))
+    for row, line in rows:
+        if not row[-1] or not any(row[:-1]):
+            raise refuse("a rule without a condition or a value.", RULES, line, code="published-rules")
+    for (before, _), (after, line) in pairwise(rows):
+        if before >= after:
+            raise refuse("the rules are not sorted, each once.", RULES, line, code="row-order")
+    return tuple(
+        (tuple((name, cell) for name, cell in zip(columns, row[:-1], strict=True) if cell), row[-1])
+        for row, _ in rows
+    )
 
 
 def _read_table(content: bytes, header: Sequence[str], file: str) -> list[tuple[Row, int]]:
     """Return the rows below the header, each with its line."""
-    found, lines = parse_csv(decode(content, file), ",", file)
-    if not found or found[0] != list(header):
-        raise refuse("the header does not name the columns.", file, 1, code="header")
-    for row, line in zip(found[1:], lines[1:], strict=True):
-        if len(row) != len(header):
-            what = f"{len(row)} cells where {len(header)} belong."
-            raise refuse(what, file, line, code="ragged-row")
+    rows = []
+    for row, line in rows_below(header, content, file):
         if "" in row:
             raise refuse("a cell is empty.", file, line, code="empty-label")
-    if len(found) == 1:
+        rows.append((tuple(row), line))
+    if not rows:
         raise refuse("the file holds no records.", file, code="no-records")
-    return [(tuple(row), line) for row, line in zip(found[1:], lines[1:], strict=True)]
+    return rows
 
 
 def _read_joined(

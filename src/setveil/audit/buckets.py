@@ -4,7 +4,7 @@ One table has a row for each person: quasi-identifying cells and the number of a
 how often each sensitive value is in a bucket. l-diversity: no value has a share above 1/l in any
 bucket. Matching l-diversity: whoever knows the published rules finds at least l values possible for
 every row; see `matching`. Where it is told from where on the rules are complete, that holds as well for
-whoever concludes from a rule that is missing that somebody breaks it; see `gaps`.
+whoever concludes from a rule that is missing that somebody breaks it.
 
 `(missing)` in the sensitive table stands for no value. It is none of the l, and of the rows that have a
 value, too, no value has a share above 1/l.
@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +23,10 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
 from .conditions import Column, Paths, Rule, ruled_out
-from .gaps import Shares, fewest_despite_gaps
+from .matching import Shares, fewest_despite_gaps
 from .published import shortened
 from .spelling import REMEDY
+from .verdict import BucketFinding
 
 Counts = NDArray[np.int64]
 NO_VALUE = "(missing)"
@@ -102,87 +102,6 @@ class PublishedBuckets:
         if len(self.bucket_by_row) and self.bucket_by_row.min() < 0:
             raise _refuse("a bucket has a negative number.")
         return np.bincount(self.bucket_by_row).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class BucketFinding:
-    """The answer about buckets.
-
-    Attributes
-    ----------
-    holds, guarantee
-        Whether the promise is kept, and which.
-    records, buckets, smallest_bucket
-        How many rows and buckets there are, and the rows of the smallest.
-    worst_share
-        The largest share of a sensitive value in a bucket, of the rows there that have one; of
-        `(missing)` its share of all. None without rows.
-    fewest_possible
-        The fewest values that are possible for a row to whoever knows the rules; for l-diversity, the
-        fewest different values in a bucket. None without rows.
-    violations
-        How many buckets (l-diversity) or rows (matching l-diversity) break the promise.
-    fewest_by_missing_rules
-        The fewest values that are possible for a row to whoever also concludes from a rule that is
-        missing that somebody breaks it; None where it is not told from where on rules are complete.
-    """
-
-    holds: bool
-    guarantee: BucketGuarantee
-    records: int
-    buckets: int
-    smallest_bucket: int
-    worst_share: Fraction | None
-    fewest_possible: int | None
-    violations: int
-    fewest_by_missing_rules: int | None = None
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
-        share = self.worst_share
-        return {
-            "holds": self.holds,
-            "guarantee": self.guarantee.as_dict(),
-            "records": self.records,
-            "buckets": self.buckets,
-            "smallest_bucket": self.smallest_bucket,
-            "worst_share": None if share is None else [share.numerator, share.denominator],
-            "fewest_possible": self.fewest_possible,
-            "violations": self.violations,
-            "fewest_by_missing_rules": self.fewest_by_missing_rules,
-        }
-
-    def lines(self) -> list[tuple[str, str]]:
-        """Return the answer as names and texts."""
-        rows = "rows" if isinstance(self.guarantee, MatchingDiversity) else "buckets"
-        lines = [
-            ("buckets", f"{self.buckets:,}, the smallest of {self.smallest_bucket:,} records"),
-            ("worst share of a sensitive value", str(self.worst_share)),
-            ("fewest possible values", str(self.fewest_possible)),
-        ]
-        if self.fewest_by_missing_rules is not None:
-            told = str(self.fewest_by_missing_rules)
-            lines.append(("fewest possible values where a rule is missing", told))
-        if self.violations:
-            lines.append((f"{rows} that break it", f"{self.violations:,}"))
-        return lines
-
-    def _head(self) -> str:
-        answer = "HOLDS" if self.holds else "DOES NOT HOLD"
-        noun = "record" if self.records == 1 else "records"
-        return f"{answer}: {self.guarantee}, {self.records:,} {noun}"
-
-    def __str__(self) -> str:
-        return "\n".join([self._head(), *(f"  {name}: {text}" for name, text in self.lines())])
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self.lines()
-        )
-        return f"<p><strong>{escape(self._head())}</strong></p><table>{rows}</table>"
 
 
 def audit_buckets(

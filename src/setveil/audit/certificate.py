@@ -4,42 +4,32 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any, Literal, overload
 
 from ..errors import UsageError
 from ..model.guarantees import (
+    AnyGuarantee,
     BucketGuarantee,
     Guarantee,
     HiddenPatterns,
-    LmDiversity,
     guarantee_from_dict,
 )
-from .spelling import decode, refuse
+from .spelling import decode, label_fault, refuse
 
 NAME = "certificate.json"
+HIERARCHY, REPORT, RULES = "hierarchy.csv", "report.html", "rules.csv"
+QUASI, SENSITIVE, JOINED = "quasi.csv", "sensitive.csv", "data.csv"
 
-KEYS = frozenset(
-    {
-        "certificate",
-        "tool",
-        "guarantee",
-        "promised",
-        "not_promised",
-        "data",
-        "hierarchy",
-        "method",
-        "recoding",
-        "loss",
-        "verdict",
-        "verify",
-    }
-)
-NEW_KEYS = {1: frozenset[str](), 2: frozenset({"report", "terms", "evidence"})}
+KEYS = {
+    *("certificate", "tool", "guarantee", "promised", "not_promised", "data", "hierarchy", "method"),
+    *("recoding", "loss", "verdict", "verify"),
+}
+NEW_KEYS = {1: set[str](), 2: {"report", "terms", "evidence"}}
 """What each version of the certificate has besides; version 1 knows no report."""
-OPTIONAL_KEYS = frozenset({"date", "suppressed", "rules", "domain"})
-CRITERIA = frozenset({"singling_out", "linkability", "inference"})
+OPTIONAL_KEYS = {"date", "suppressed", "rules", "domain"}
+CRITERIA = ("inference", "linkability", "singling_out")
 
 NAMES_OF_FORMAT = {
     "baskets": "data.csv",
@@ -50,13 +40,14 @@ NAMES_OF_FORMAT = {
     "parquet": "data.parquet",
     "table": "data.csv",
 }
-DELIMITED = frozenset({"baskets", "long", "onehot", "table"})
-Promise = TypeVar("Promise", Guarantee, BucketGuarantee, HiddenPatterns)
-HEX = re.compile(r"[0-9a-f]{64}")
+DELIMITED = ("baskets", "long", "onehot", "table")
+HEX = "[0-9a-f]{64}"
+CHANCE = r"0\.0{0,300}[1-9][0-9]{0,3}"
+"""A chance as it is told: above 0 and below 1, up to four digits, none at the end that says nothing."""
 
 
-def read_certificate(content: bytes) -> dict[str, Any]:
-    """Return the certificate, all checked but its data and its guarantee, or raise `DataError`.
+def read_certificate(content: bytes) -> tuple[dict[str, Any], AnyGuarantee]:
+    """Return the certificate, all checked but its sentences, and its guarantee, or raise `DataError`.
 
     Parameters
     ----------
@@ -77,84 +68,57 @@ def read_certificate(content: bytes) -> dict[str, Any]:
     if canonical != text:
         pairs = zip(canonical.split("\n"), text.split("\n"), strict=False)
         line = next((n for n, (want, got) in enumerate(pairs, 1) if want != got), 1)
-        raise refuse(
-            "the certificate is not spelled as the tool spells it (order, spaces, escapes).",
-            NAME,
-            line,
-            code="certificate-spelling",
-        )
+        what = "the certificate is not spelled as the tool spells it (order, spaces, escapes)."
+        raise refuse(what, NAME, line, code="certificate-spelling")
     version = plain.get("certificate", 0)
     need(_is_int(version) and version in NEW_KEYS, "certificate must be 1 or 2")
-    need_keys(plain, KEYS | NEW_KEYS[version], "the certificate", OPTIONAL_KEYS)
+    _need_keys(plain, KEYS | NEW_KEYS[version], "the certificate", OPTIONAL_KEYS)
     _check_head(plain)
     need(isinstance(plain["data"], dict), "data must be an object")
-    return plain
+    kinds = {"buckets": _check_buckets, "pair": _check_pair}
+    return plain, kinds.get(plain["recoding"], _check_sets)(plain)
 
 
-def check_sets(plain: Mapping[str, Any]) -> Guarantee:
-    """Return the guarantee of a certificate about records as sets, and check its data."""
-    _check_data(plain["data"])
-    need("rules" not in plain, "rules belong to tables in buckets")
-    return named_guarantee(plain["guarantee"], guarantee_from_dict)
+def hash_of_file(plain: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files of data, hierarchy and rules that a certificate names, with their hashes."""
+    data = plain["data"]
+    parts = [*data.get("parts", [data]), data.get("sensitive", {}), plain.get("rules", {})]
+    return {part["file"]: part["sha256"] for part in (plain["hierarchy"], *parts) if "file" in part}
 
 
-def named_guarantee(plain: object, read: Callable[[Mapping[str, object]], Promise]) -> Promise:
-    """Return the guarantee that a certificate names, in its plain form and in no other."""
-    try:
-        if not isinstance(plain, dict):
-            raise UsageError("the guarantee is not an object.")
-        guarantee = read(plain)
-    except UsageError as error:
-        what = error.problems[0].what
-        raise refuse(f"guarantee: {what}", NAME, code="certificate-guarantee") from None
-    need(guarantee.as_dict() == plain, "guarantee is not in its plain form")
-    return guarantee
-
-
-def check_counts(plain: Mapping[str, Any], guarantee: Guarantee, records: int) -> None:
-    """Raise `DataError` unless the certificate tells the number of records as it may be told."""
-    told = plain["data"]["records"]
-    if isinstance(guarantee, LmDiversity):
-        right = told == records
-    elif records >= guarantee.k:
-        right = told == records and isinstance(told, int)
+def check_counts(plain: Mapping[str, Any], records: int) -> None:
+    """Raise `DataError` unless a certificate about sets tells the number of records as it may."""
+    told, promise = plain["data"]["records"], plain["guarantee"]
+    if "k" not in promise or records >= promise["k"]:
+        right = told == records and _is_int(told)
     else:
-        right = told == f"<{guarantee.k}"
+        right = told == f"<{promise['k']}"
     need(right, "data.records does not agree with the data")
-    if "suppressed" in plain:
-        _check_suppressed(plain["suppressed"], guarantee)
-
-
-def _check_suppressed(suppressed: Any, guarantee: Guarantee) -> None:
-    """Few items or records left out are told as a band only; many records are never left out."""
-    need_keys(suppressed, frozenset({"items", "records"}), "suppressed")
-    least = guarantee.l if isinstance(guarantee, LmDiversity) else guarantee.k
-    items, records = suppressed["items"], suppressed["records"]
+    if "suppressed" not in plain:
+        return
+    # Few items or records left out are told as a band only; many records are never left out.
+    _need_keys(plain["suppressed"], {"items", "records"}, "suppressed")
+    least = promise.get("k", promise.get("l"))
+    items, left_out = plain["suppressed"]["items"], plain["suppressed"]["records"]
     need(
         items == f"<{least}" or (_is_int(items) and items >= least),
         "suppressed.items must be a band or a number that is not small",
     )
     need(
-        records == f"<{least}" or (_is_int(records) and records == 0),
+        left_out == f"<{least}" or (_is_int(left_out) and left_out == 0),
         "suppressed.records must be 0 or a band",
     )
 
 
 def _check_head(plain: Mapping[str, Any]) -> None:
     tool = plain["tool"]
-    need_keys(tool, frozenset({"name", "version"}), "tool")
+    _need_keys(tool, {"name", "version"}, "tool")
     need(tool["name"] == "setveil", "tool.name must be setveil")
-    need(
-        isinstance(tool["version"], str)
-        and re.fullmatch(r"[0-9]+(\.[0-9]+)*([a-z]+[0-9]*)?(\.dev[0-9]+)?", tool["version"]),
-        "tool.version is not a version",
-    )
+    version = r"[0-9]+(\.[0-9]+)*([a-z]+[0-9]*)?(\.dev[0-9]+)?"
+    need(_is_text(tool["version"], version), "tool.version is not a version")
     for key in ("promised", "not_promised"):
         _need_sentences(plain[key], key)
-    need(
-        isinstance(plain["method"], str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,40}", plain["method"]),
-        "method is not a name",
-    )
+    need(_is_text(plain["method"], r"[a-z][a-z0-9_-]{0,40}"), "method is not a name")
     need(
         plain["recoding"] in ("global", "local", "buckets", "pair"),
         "recoding must be global, local, buckets or pair",
@@ -167,19 +131,18 @@ def _check_head(plain: Mapping[str, Any]) -> None:
     need(isinstance(loss, dict), "loss must be an object")
     for name, value in loss.items():
         need(name in ("ncp", "lm"), "loss knows ncp and lm only")
+        number = isinstance(value, int | float) and not isinstance(value, bool)
         need(
-            isinstance(value, int | float)
-            and not isinstance(value, bool)
-            and 0 <= value <= 1
-            and round(value, 2) == value,
+            number and 0 <= value <= 1 and round(value, 2) == value,
             "loss must be rounded to two digits, between 0 and 1",
         )
     if "domain" in plain:
         need(plain["domain"] == "hierarchy" and loss, "domain must be hierarchy, and is of a loss")
-    need_keys(plain["verdict"], frozenset({"verifier", "mode", "holds"}), "verdict")
-    need(plain["verdict"]["verifier"] == "setveil.audit", "verdict.verifier is unknown")
-    need(plain["verdict"]["mode"] in ("exact", "cover"), "verdict.mode must be exact or cover")
-    need(plain["verdict"]["holds"] is True, "verdict.holds must be true")
+    verdict = plain["verdict"]
+    _need_keys(verdict, {"verifier", "mode", "holds"}, "verdict")
+    need(verdict["verifier"] == "setveil.audit", "verdict.verifier is unknown")
+    need(verdict["mode"] in ("exact", "cover"), "verdict.mode must be exact or cover")
+    need(verdict["holds"] is True, "verdict.holds must be true")
     need(plain["verify"] == "setveil audit <folder>", "verify is not the known command")
     if "date" in plain:
         try:
@@ -187,53 +150,57 @@ def _check_head(plain: Mapping[str, Any]) -> None:
         except (TypeError, ValueError):
             right = False
         need(right, "date is not an ISO date")
-    need_keys(plain["hierarchy"], frozenset({"file", "sha256"}), "hierarchy")
-    need(plain["hierarchy"]["file"] == "hierarchy.csv", "hierarchy.file must be hierarchy.csv")
-    need_hash(plain["hierarchy"]["sha256"])
+    _need_file(plain["hierarchy"], HIERARCHY, "hierarchy")
     if "report" in plain:
-        _check_report(plain)
+        _need_file(plain["report"], REPORT, "report")
+        _check_words(plain["terms"], plain["evidence"])
 
 
-def _check_report(plain: Mapping[str, Any]) -> None:
-    """The report, and the words for what was done and shown; the words themselves are not judged."""
-    need_keys(plain["report"], frozenset({"file", "sha256"}), "report")
-    need(plain["report"]["file"] == "report.html", "report.file must be report.html")
-    need_hash(plain["report"]["sha256"])
-    terms, evidence = plain["terms"], plain["evidence"]
-    named = frozenset({"standard", "techniques", "privacy_model", "truthfulness"})
-    need_keys(terms, named, "terms")
+def _check_words(terms: Any, evidence: Any) -> None:
+    """The words for what was done and shown, which `words` judges as far as they can be."""
+    _need_keys(terms, {"standard", "techniques", "privacy_model", "truthfulness"}, "terms")
     need(terms["standard"] == "ISO/IEC 20889:2018", "terms.standard is unknown")
     _need_sentences(terms["techniques"], "terms.techniques")
     for key in ("privacy_model", "truthfulness"):
-        need(isinstance(terms[key], str) and terms[key], f"terms.{key} must be a sentence")
-    need_keys(evidence, CRITERIA, "evidence")
-    for criterion in sorted(CRITERIA):
-        need_keys(evidence[criterion], frozenset({"shown", "not_shown"}), f"evidence.{criterion}")
+        need(_is_text(terms[key]), f"terms.{key} must be a sentence")
+    _need_keys(evidence, set(CRITERIA), "evidence")
+    for criterion in CRITERIA:
+        _need_keys(evidence[criterion], {"shown", "not_shown"}, f"evidence.{criterion}")
         for key in ("shown", "not_shown"):
             _need_sentences(evidence[criterion][key], f"evidence.{criterion}.{key}")
 
 
-def _check_data(data: Any) -> None:
-    need(isinstance(data, dict), "data must be an object")
-    form = data.get("format")
-    need(isinstance(form, str) and form in NAMES_OF_FORMAT, "data.format is unknown")
-    keys = {"file", "format", "sha256", "records"}
-    if form in DELIMITED:
-        keys.add("delimiter")
-    if form == "table":
-        keys.add("columns")
-    need_keys(data, frozenset(keys), "data")
+def _check_sets(plain: Mapping[str, Any]) -> Guarantee:
+    """Return the guarantee of a certificate about records as sets, and check its data."""
+    data = plain["data"]
+    form = _known_format(data, {"file", "sha256", "records"})
     name = NAMES_OF_FORMAT[form]
     need(data["file"] in (name, name + ".gz"), f"data.file must be {name} or {name}.gz")
-    need_hash(data["sha256"])
-    need(
-        isinstance(data["records"], str) or _is_int(data["records"]),
-        "data.records must be a number or a band",
-    )
-    if form in DELIMITED:
-        need_delimiter(data["delimiter"])
+    _need_hash(data["sha256"])
+    records = data["records"]
+    need(isinstance(records, str) or _is_int(records), "data.records must be a number or a band")
     if form == "table":
         _check_columns(data["columns"])
+    need("rules" not in plain, "rules belong to tables in buckets")
+    return _promised(plain["guarantee"], "sets")
+
+
+def _known_format(data: Any, keys: set[str], optional: Collection[str] = ()) -> str:
+    """Return the format of records as sets, after a look at what every format has."""
+    form = data.get("format")
+    need(isinstance(form, str) and form in NAMES_OF_FORMAT, "data.format is unknown")
+    keys = keys | {"format"} | ({"delimiter"} if form in DELIMITED else set())
+    if form == "table":
+        _need_keys(data, keys | {"columns"}, "data", optional)
+    else:
+        _need_keys(data, keys, "data")
+    if form in DELIMITED:
+        delimiter = data["delimiter"]
+        need(
+            _is_text(delimiter, r"\t|[ -~]") and delimiter not in '"01',
+            "data.delimiter must be a tab or one printable ASCII character, not a quote, 0 or 1",
+        )
+    return str(form)
 
 
 def _check_columns(columns: Any) -> None:
@@ -241,17 +208,15 @@ def _check_columns(columns: Any) -> None:
     for column in columns:
         need(isinstance(column, dict), "a column must be an object")
         is_set = column.get("kind") == "set"
-        keys = {"name", "kind"} | ({"separator"} if is_set else set())
-        need_keys(column, frozenset(keys), "a column")
+        _need_keys(column, {"name", "kind"} | ({"separator"} if is_set else set()), "a column")
         need(
             column["kind"] in ("kept", "set", "unprotected"),
             "a column's kind must be kept, set or unprotected",
         )
-        need(isinstance(column["name"], str) and column["name"], "a column needs a name")
+        need(_is_text(column["name"]), "a column needs a name")
         if is_set:
-            separator = column["separator"]
             need(
-                isinstance(separator, str) and separator and not set(separator) & set('"\r\n\0\ufeff'),
+                _is_text(column["separator"]) and not set(column["separator"]) & set('"\r\n\0\ufeff'),
                 "a separator must be text without quotes, line ends, NUL and byte order marks",
             )
     need(
@@ -262,8 +227,113 @@ def _check_columns(columns: Any) -> None:
     need(len(set(names)) == len(names), "two columns have the same name")
 
 
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _check_buckets(plain: Mapping[str, Any]) -> BucketGuarantee:
+    """Return the guarantee of a certificate about a table in buckets, and check its data."""
+    guarantee = _promised(plain["guarantee"], "buckets")
+    data = plain["data"]
+    keys = {"file", "sha256", "format", "records", "delimiter", "columns", "bucket", "sensitive"}
+    _need_keys(data, keys, "data")
+    need(data["format"] in ("buckets", "joined"), "data.format must be buckets or joined")
+    joined = data["format"] == "joined"
+    need(data["file"] == (JOINED if joined else QUASI), "data.file is not the known one")
+    _need_hash(data["sha256"])
+    need(data["delimiter"] == ",", "data.delimiter must be a comma")
+    secret, columns = data["sensitive"], data["columns"]
+    if joined:
+        _need_keys(secret, {"column"}, "sensitive")
+    else:
+        _need_file(secret, SENSITIVE, "sensitive", {"column", "count"})
+    need(isinstance(columns, list) and columns, "data.columns must be a list")
+    names = [*columns, data["bucket"], secret["column"], *([] if joined else [secret["count"]])]
+    need(_are_names(names), "columns need names, each its own")
+    # The names that setveil gives, made longer only where the table has them already.
+    for given, usual in [(data["bucket"], "bucket"), *([] if joined else [(secret["count"], "count")])]:
+        name = usual
+        while name in (*columns, secret["column"]):
+            name += "_"
+        need(given == name, f"the added column must be named {name}")
+    matching = guarantee.model == "matching"
+    need(("rules" in plain) == matching, "rules belong to matching diversity, and to it alone")
+    if matching:
+        _check_rules(plain["rules"], columns, plain["promised"])
+    need(plain["loss"] == {}, "loss must be empty: nothing is generalized")
+    need("suppressed" not in plain, "nothing is suppressed in buckets")
+    return guarantee
+
+
+def _check_rules(rules: Any, columns: Sequence[str], promised: Sequence[str]) -> None:
+    _need_file(rules, RULES, "rules", optional={"complete"})
+    chances = rules.get("complete", [])
+    need(
+        isinstance(chances, list)
+        and len(chances) <= len(columns)
+        and all(chance is None or _is_text(chance, CHANCE) for chance in chances),
+        "rules.complete must be a list of chances below 1",
+    )
+    need(
+        any(chances) == ("rules.complete" in " ".join(promised)),
+        "rules.complete and the promise about rules that are missing belong together",
+    )
+
+
+def _check_pair(plain: Mapping[str, Any]) -> HiddenPatterns:
+    """Return the guarantee of a certificate about two data sets, and check its data."""
+    guarantee = _promised(plain["guarantee"], "pairs")
+    data = plain["data"]
+    form = _known_format(data, {"parts"}, {"classes"})
+    if form == "table":
+        need(data["delimiter"] == ",", "data.delimiter must be a comma")
+        need(_are_names(data["columns"]), "data.columns must be names, each its own")
+    if "classes" in data:
+        _check_classes(data["classes"], data["columns"])
+    parts = data["parts"]
+    need(isinstance(parts, list) and len(parts) == 2, "data.parts must be two")
+    for number, part in enumerate(parts, 1):
+        _need_keys(part, {"file", "sha256", "records"}, f"data.parts {number}")
+        _need_hash(part["sha256"])
+        need(_is_int(part["records"]), "data.parts: records is no number")
+    names = tuple(NAMES_OF_FORMAT[form].replace(".", f"-{number}.", 1) for number in (1, 2))
+    packed = tuple(f"{name}.gz" for name in names if not name.endswith(".parquet"))
+    need(
+        tuple(part["file"] for part in parts) in (names, packed),
+        f"data.parts must be {names[0]} and {names[1]}, packed or not, but alike",
+    )
+    need(plain["verdict"]["mode"] == "exact", "verdict.mode must be exact")
+    need(plain["loss"] == {}, "loss must be empty: it depends on the originals")
+    for key in ("rules", "suppressed"):
+        need(key not in plain, f"{key} has no place in a release of two data sets")
+    return guarantee
+
+
+def _check_classes(classes: Any, columns: Sequence[str]) -> None:
+    """The column that split a table in two is none of the published ones."""
+    _need_keys(classes, {"column", "values"}, "data.classes")
+    column, values = classes["column"], classes["values"]
+    need(_are_names(values), "data.classes.values must be names, each its own")
+    need(len(values) == 2, "data.classes.values must be two")
+    need(_is_text(column), "data.classes.column must be names, each its own")
+    need(column not in columns, "data.classes.column is published")
+    need(not any(map(label_fault, (column, *values))), "data.classes names what no file can hold")
+
+
+@overload
+def _promised(plain: Any, kind: Literal["sets"]) -> Guarantee: ...
+@overload
+def _promised(plain: Any, kind: Literal["buckets"]) -> BucketGuarantee: ...
+@overload
+def _promised(plain: Any, kind: Literal["pairs"]) -> HiddenPatterns: ...
+def _promised(plain: Any, kind: Any) -> AnyGuarantee:
+    """Return the guarantee that a certificate names, in its plain form and in no other."""
+    try:
+        if not isinstance(plain, dict):
+            raise UsageError("the guarantee is not an object.")
+        guarantee = guarantee_from_dict(plain, kind)
+    except UsageError as error:
+        what = error.problems[0].what
+        raise refuse(f"guarantee: {what}", NAME, code="certificate-guarantee") from None
+    need(guarantee.as_dict() == plain, "guarantee is not in its plain form")
+    found: AnyGuarantee = guarantee
+    return found
 
 
 def need(condition: object, what: str) -> None:
@@ -272,40 +342,37 @@ def need(condition: object, what: str) -> None:
         raise refuse(what + ".", NAME, code="certificate-content")
 
 
-def need_hash(value: object) -> None:
-    """Raise `DataError` unless the value is a SHA-256 in hex digits."""
-    need(isinstance(value, str) and HEX.fullmatch(value), "sha256 must be 64 hex digits")
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
-def need_delimiter(delimiter: object) -> None:
-    """Raise `DataError` unless the value can part the cells of a file."""
-    need(
-        isinstance(delimiter, str)
-        and len(delimiter) == 1
-        and (delimiter == "\t" or (delimiter.isascii() and delimiter.isprintable()))
-        and delimiter not in '"01',
-        "data.delimiter must be a tab or one printable ASCII character, not a quote, 0 or 1",
-    )
+def _is_text(value: object, pattern: str = ".+") -> bool:
+    return isinstance(value, str) and re.fullmatch(pattern, value, re.DOTALL) is not None
 
 
-def need_names(names: object, where: str) -> None:
-    """Raise `DataError` unless the value is a list of names, at least one, each its own."""
-    need(
-        isinstance(names, list)
-        and names
-        and all(isinstance(name, str) and name for name in names)
-        and len(set(names)) == len(names),
-        f"{where} must be names, each its own",
-    )
+def _are_names(names: Any) -> bool:
+    """Tell whether a value is a list of names, at least one, each its own."""
+    return isinstance(names, list) and all(map(_is_text, names)) and 0 < len(names) == len(set(names))
 
 
-def need_keys(
-    plain: object, keys: frozenset[str], where: str, optional: frozenset[str] = frozenset()
+def _need_hash(value: object) -> None:
+    need(_is_text(value, HEX), "sha256 must be 64 hex digits")
+
+
+def _need_file(
+    part: Any, name: str, where: str, more: Collection[str] = (), optional: Collection[str] = ()
 ) -> None:
+    """Raise `DataError` unless an object tells a file of this name and its hash."""
+    _need_keys(part, {"file", "sha256", *more}, where, optional)
+    need(part["file"] == name, f"{where}.file must be {name}")
+    _need_hash(part["sha256"])
+
+
+def _need_keys(plain: object, keys: set[str], where: str, optional: Collection[str] = ()) -> None:
     """Raise `DataError` unless an object has these keys, and none but these and the optional ones."""
     if not isinstance(plain, dict):
         raise refuse(f"{where} must be an object.", NAME, code="certificate-content")
-    unknown = sorted(set(plain) - keys - optional)
+    unknown = sorted(set(plain) - keys - set(optional))
     if unknown:
         raise refuse(f"unknown key {unknown[0][:40]!r} in {where}.", NAME, code="certificate-key")
     missing = sorted(keys - set(plain))
@@ -314,10 +381,7 @@ def need_keys(
 
 
 def _need_sentences(value: object, where: str) -> None:
-    need(
-        isinstance(value, list) and all(isinstance(sentence, str) and sentence for sentence in value),
-        f"{where} must be a list of sentences",
-    )
+    need(isinstance(value, list) and all(map(_is_text, value)), f"{where} must be a list of sentences")
 
 
 def _no_constant(name: str) -> None:

@@ -7,22 +7,14 @@ from collections.abc import Collection, Mapping
 
 from ..errors import UsageError
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity
-from .bucket_reader import ReadBuckets
-from .buckets import BucketFinding, audit_buckets
-from .coherence import audit_coherence
-from .counting import WORK_LIMIT
-from .cover import audit_cover
-from .diversity import audit_lm
+from .counting import WORK_LIMIT, Effort
+from .diversity import audit_coherence, audit_lm
 from .hierarchy import check_apart
-from .kanonymity import audit_k
-from .km import audit_km
+from .km import audit_k, audit_km, widen
 from .negative import audit_negative
-from .pair_finding import PairFinding
-from .pair_reader import ReadPair
-from .patterns import audit_pair
 from .published import Published
-from .reader import named_labels, read_release
-from .verdict import Verdict
+from .reader import ReadPair, ReadRelease, named_labels, read_release
+from .verdict import BucketFinding, PairFinding, Verdict
 
 MODES = ("exact", "cover")
 
@@ -72,27 +64,17 @@ def audit_published(
         raise UsageError(
             "cover is a reading of k^m-anonymity without negative knowledge.", "Use mode exact."
         )
+    effort = Effort(witnesses, threads, work_limit)
     if isinstance(guarantee, KAnonymity):
-        return audit_k(published, guarantee, witnesses=witnesses)
+        return audit_k(published, guarantee, effort)
     if isinstance(guarantee, Coherence):
-        return audit_coherence(
-            published, guarantee, witnesses=witnesses, threads=threads, work_limit=work_limit
-        )
+        return audit_coherence(published, guarantee, effort)
     if not isinstance(guarantee, KmAnonymity):
-        return audit_lm(
-            published, guarantee, witnesses=witnesses, threads=threads, work_limit=work_limit
-        )
-    if mode == "cover":
-        return audit_cover(
-            published,
-            guarantee,
-            leaves_under or {},
-            witnesses=witnesses,
-            threads=threads,
-            work_limit=work_limit,
-        )
-    count = audit_negative if guarantee.negative else audit_km
-    return count(published, guarantee, witnesses=witnesses, threads=threads, work_limit=work_limit)
+        return audit_lm(published, guarantee, effort)
+    if guarantee.negative:
+        return audit_negative(published, guarantee, effort)
+    counted = widen(published, leaves_under or {}) if mode == "cover" else published
+    return audit_km(counted, guarantee, effort, mode=mode)
 
 
 def audit_folder(
@@ -118,25 +100,28 @@ def audit_folder(
     if mode not in MODES:
         raise UsageError(f"unknown mode {mode[:40]!r}.", "Known: exact, cover.")
     release = read_release(path)
-    if isinstance(release, ReadBuckets):
-        if guarantee is not None or mode != "exact":
-            raise UsageError(
-                "a table in buckets is judged by its own promise, and has no other reading.",
-                "Leave the guarantee and the mode out.",
-            )
-        return audit_buckets(
-            release.tables,
-            release.guarantee,
-            rules=release.rules,
-            paths=release.paths,
-            complete=release.complete,
+    if isinstance(release, ReadRelease):
+        if guarantee is not None:
+            check_apart(release.hierarchy, named_labels(guarantee))
+        verdict = audit_published(
+            release.published,
+            release.guarantee if guarantee is None else guarantee,
+            mode=mode,
+            leaves_under=release.hierarchy.leaves_under() if mode == "cover" else None,
+            witnesses=witnesses,
+            threads=threads,
+            work_limit=work_limit,
         )
+        return verdict.leaving_out(release.uncovered)
+    own = guarantee is None and mode == "exact"
     if isinstance(release, ReadPair):
-        if guarantee is not None or mode != "exact":
+        if not own:
             raise UsageError(
                 "two data sets are judged by their own promise, and have no other reading.",
                 "Leave the guarantee and the mode out.",
             )
+        from .patterns import audit_pair
+
         return audit_pair(
             *release.sides,
             release.guarantee,
@@ -145,15 +130,17 @@ def audit_folder(
             threads=threads,
             work_limit=work_limit,
         )
-    if guarantee is not None:
-        check_apart(release.hierarchy, named_labels(guarantee))
-    verdict = audit_published(
-        release.published,
-        release.guarantee if guarantee is None else guarantee,
-        mode=mode,
-        leaves_under=release.hierarchy.leaves_under() if mode == "cover" else None,
-        witnesses=witnesses,
-        threads=threads,
-        work_limit=work_limit,
+    if not own:
+        raise UsageError(
+            "a table in buckets is judged by its own promise, and has no other reading.",
+            "Leave the guarantee and the mode out.",
+        )
+    from .buckets import audit_buckets
+
+    return audit_buckets(
+        release.tables,
+        release.guarantee,
+        rules=release.rules,
+        paths=release.paths,
+        complete=release.complete,
     )
-    return verdict.leaving_out(release.uncovered)

@@ -45,6 +45,14 @@ BOUNDED = 1
 """Column of `cut_short`: the smallest support below k was not looked for to the end."""
 
 
+class Effort(NamedTuple):
+    """How much an audit does: violations to return, threads (None: all), and the work it may take."""
+
+    witnesses: int = 0
+    threads: int | None = None
+    limit: int = WORK_LIMIT
+
+
 class Lists(NamedTuple):
     """Distinct rows and, for each label, the rows that hold it; labels are ranked by rising support.
 
@@ -65,7 +73,9 @@ class Counts(NamedTuple):
     """What the tasks count, one line each, so that none waits for another.
 
     The second index of `checked`, `smallest` and `rare` is a size; `smallest` is the smallest
-    support of that size or less. `cut_short` has a column each for `STOPPED` and `BOUNDED`.
+    support of that size or less. `cut_short` has a column each for `STOPPED` and `BOUNDED`. A kept
+    witness is its ranks, of which a negative one stands for the absence of ``-1 - rank``, and its size.
+    `task` is the line of who counts, and `limit` is the work that all may take together.
     """
 
     checked: NDArray[np.int64]
@@ -77,11 +87,13 @@ class Counts(NamedTuple):
     witness_size: NDArray[np.int64]
     witness_support: NDArray[np.int64]
     witness_ranks: NDArray[np.int32]
+    task: int
+    limit: int
 
 
-def no_counts(m: int, witnesses: int) -> Counts:
+def no_counts(m: int, effort: Effort) -> Counts:
     """Return counts of nothing for sizes up to `m`."""
-    kept = min(witnesses, WITNESSES_AT_MOST)
+    kept = min(effort.witnesses, WITNESSES_AT_MOST)
     return Counts(
         np.zeros((TASKS, m + 1), np.int64),
         np.full((TASKS, m + 1), LARGEST_SUPPORT, np.int64),
@@ -92,6 +104,8 @@ def no_counts(m: int, witnesses: int) -> Counts:
         np.zeros((TASKS, kept), np.int64),
         np.zeros((TASKS, kept), np.int64),
         np.zeros((TASKS, kept, m + 1), np.int32),
+        0,
+        effort.limit,
     )
 
 
@@ -145,16 +159,13 @@ def lay_out(published: Published) -> Layout:
 
 
 def share_out(
-    run: Callable[[int, NDArray[np.int64]], None],
-    firsts: int,
-    *,
-    work: NDArray[np.int64],
-    threads: int | None,
+    run: Callable[[int, NDArray[np.int64]], None], firsts: int, work: NDArray[np.int64], effort: Effort
 ) -> None:
     """Call ``run(task, first ranks)`` for every share of the first ranks, on some threads.
 
     Should one fail, or the user interrupt, `work` is filled up, so that the others soon end.
     """
+    threads = effort.threads
     if threads is not None and threads < 1:
         raise UsageError(f"threads={threads} is out of range.", "Give threads >= 1.")
     shares = [np.arange(task, firsts, TASKS, dtype=np.int64) for task in range(TASKS)]
@@ -239,7 +250,7 @@ def turn_over(
 
 @jit
 def word_groups(
-    chosen_rows: NDArray[np.int64], weight_by_row: NDArray[np.int64]
+    chosen_rows: NDArray[np.int32], weight_by_row: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first bit of each binary digit's group, and the digit of each word."""
     rows_by_digit = np.zeros(64, np.int64)
@@ -262,41 +273,3 @@ def word_groups(
             digit_by_word[word] = digit
             word += 1
     return first_bit_by_digit, digit_by_word
-
-
-@jit
-def reaches(
-    present: NDArray[np.int32],
-    absent: NDArray[np.int32],
-    k: int,
-    lists: Lists,
-) -> bool:
-    """Return whether at least `k` records have all of `present` and none of `absent`."""
-    if len(present) == 0:
-        begin, end = 0, len(lists.weight_by_row)
-    else:
-        rarest = present.min()
-        begin, end = lists.list_ptr[rarest], lists.list_ptr[rarest + 1]
-    support = 0
-    for entry in range(begin, end):
-        row = entry if len(present) == 0 else lists.rows_of_rank[entry]
-        first, last = lists.row_ptr[row], lists.row_ptr[row + 1]
-        fits = True
-        for which in range(len(present) + len(absent)):
-            wanted = which < len(present)
-            rank = present[which] if wanted else absent[which - len(present)]
-            low, high = first, last
-            while low < high:
-                middle = (low + high) >> 1
-                if lists.row_ranks[middle] < rank:
-                    low = middle + 1
-                else:
-                    high = middle
-            if (low < last and lists.row_ranks[low] == rank) != wanted:
-                fits = False
-                break
-        if fits:
-            support += lists.weight_by_row[row]
-            if support >= k:
-                return True
-    return False

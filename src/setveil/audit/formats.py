@@ -7,26 +7,29 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ..errors import ResourceLimit
 from .parquet import read_parquet
 from .published import Published, shortened
-from .spelling import decode, lines_of, parse_csv, refuse
+from .spelling import decode, lines_of, parse_csv, refuse, rows_below
 
 Rows = list[list[str]]
 
 LARGEST_BYTES = 4 * 2**30
 """Largest uncompressed data file that is read."""
-
 ONEHOT_BLOCK = 4096
 """Rows of a one-hot table that are looked at together."""
 
 
-def read_data(content: bytes, data: Mapping[str, Any], file: str) -> Published:
+def read_data(
+    content: bytes, data: Mapping[str, Any], file: str, column_of_label: dict[str, str] | None = None
+) -> Published:
     """Return the published rows of a data file, or raise `DataError` naming the line.
 
     Parameters
@@ -37,30 +40,30 @@ def read_data(content: bytes, data: Mapping[str, Any], file: str) -> Published:
         The ``data`` part of the certificate.
     file
         The name to use in messages.
+    column_of_label
+        Of a table: takes in the column of each label, of which no label may have two.
     """
     form = data["format"]
     if form == "parquet":
         return read_parquet(content, file, largest=LARGEST_BYTES)
+    if form == "table":
+        return _read_table(content, data, file, {} if column_of_label is None else column_of_label)
     if form == "onehot":
         return _checked(*_read_onehot(content, data["delimiter"], file), file)
     text = decode(content, file)
-    if form == "table":
-        return _read_table(text, data, file)
     if form == "baskets":
         rows, numbers = parse_csv(text, data["delimiter"], file)
     elif form == "long":
         rows, numbers = _read_long(text, data["delimiter"], file)
-    elif form == "fimi":
-        rows, numbers = _read_fimi(text, file)
     else:
-        rows, numbers = _read_jsonl(text, file)
+        rows, numbers = (_read_fimi if form == "fimi" else _read_jsonl)(text, file)
     return _checked(rows, numbers, file)
 
 
 def _checked(rows: Rows, numbers: list[int], file: str) -> Published:
     previous: list[str] = []
     for row, number in zip(rows, numbers, strict=True):
-        if any(not label for label in row):
+        if "" in row:
             raise refuse("a label is empty.", file, number, code="empty-label")
         _need_rising(row, file, number)
         if row < previous:
@@ -166,37 +169,28 @@ def _read_jsonl(text: str, file: str) -> tuple[Rows, list[int]]:
     return rows, list(range(1, len(rows) + 1))
 
 
-def _read_table(text: str, data: Mapping[str, Any], file: str) -> Published:
+def _read_table(
+    content: bytes, data: Mapping[str, Any], file: str, column_of_label: dict[str, str]
+) -> Published:
     columns = data["columns"]
-    cells, numbers = parse_csv(text, data["delimiter"], file)
-    if not cells or cells[0] != [column["name"] for column in columns]:
-        raise refuse("the header does not name the columns.", file, 1, code="header")
-    column_of_label: dict[str, int] = {}
     rows: Rows = []
     previous: tuple[object, ...] = ()
-    for row, number in zip(cells[1:], numbers[1:], strict=True):
-        if len(row) != len(columns):
-            what = f"{len(row)} cells where {len(columns)} belong."
-            raise refuse(what, file, number, code="ragged-row")
+    header = [column["name"] for column in columns]
+    for row, number in rows_below(header, content, file, delimiter=data["delimiter"]):
         labels: list[str] = []
         key: list[object] = []
-        for place, (cell, column) in enumerate(zip(row, columns, strict=True)):
-            if column["kind"] == "unprotected":
-                key.append(cell)
-                continue
-            if column["kind"] == "kept":
-                # A blank cell is a value that was left out: io refuses blank cells in the input.
-                values = [cell] if cell else []
-                key.append(cell)
-            else:
+        for cell, column in zip(row, columns, strict=True):
+            name, values = column["name"], [cell] if cell else []
+            # A blank cell of one value is one that was left out: io refuses blank cells in the input.
+            if column["kind"] == "set":
                 values = cell.split(column["separator"]) if cell else []
                 if "" in values:
                     raise refuse("a label is empty.", file, number, code="empty-label")
                 _need_rising(values, file, number)
-                key.append(tuple(values))
-            for value in values:
-                label = f"{column['name']}={value}"
-                if column_of_label.setdefault(label, place) != place:
+            key.append(tuple(values) if column["kind"] == "set" else cell)
+            for value in values if column["kind"] != "unprotected" else ():
+                label = f"{name}={value}"
+                if column_of_label.setdefault(label, name) != name:
                     what = f"{shortened(label)} comes from two columns."
                     raise refuse(what, file, number, code="repeated-label")
                 labels.append(label)
@@ -207,3 +201,35 @@ def _read_table(text: str, data: Mapping[str, Any], file: str) -> Published:
     if not rows:
         raise refuse("the file holds no records.", file, code="no-records")
     return Published.from_rows(rows)
+
+
+def unpack(content: bytes, file: str, *, largest: int = LARGEST_BYTES) -> bytes:
+    """Return what a gzip file of one plain member holds.
+
+    Parameters
+    ----------
+    content
+        The compressed bytes.
+    file
+        The name to use in messages.
+    largest
+        The most bytes that may come out.
+    """
+    # Method deflate, no flags (so no name, comment or extra field), no time, a usual level and system.
+    plain_head = content[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
+    if not plain_head or content[8:9] not in (b"\0", b"\2", b"\4") or content[9:10] not in b"\3\xff":
+        raise refuse("the gzip head is not the plain one.", file, code="gzip-head")
+    inflater = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = inflater.decompress(content, largest + 1)
+    except zlib.error:
+        raise refuse("the gzip data are damaged.", file, code="gzip") from None
+    if len(unpacked) > largest:
+        raise ResourceLimit(
+            f"the file unpacks to more than {largest:,} bytes.", code="too-large", file=file
+        )
+    if not inflater.eof:
+        raise refuse("the gzip data end early.", file, code="gzip")
+    if inflater.unused_data:
+        raise refuse("bytes follow the first gzip member.", file, code="gzip-tail")
+    return unpacked

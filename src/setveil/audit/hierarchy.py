@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import HierarchyError
+from .certificate import HIERARCHY as NAME
 from .published import shortened
 from .spelling import REMEDY, decode, parse_csv
-
-NAME = "hierarchy.csv"
 
 
 @dataclass(frozen=True)

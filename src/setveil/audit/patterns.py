@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from ..errors import ResourceLimit, UsageError
 from ..model.guarantees import HiddenPatterns
-from .counting import TASKS, WITNESSES_AT_MOST, WORK_LIMIT, share_out, supports
-from .pair_finding import PairFinding, PatternWitness
+from .counting import TASKS, WITNESSES_AT_MOST, WORK_LIMIT, Effort, share_out, supports
 from .pattern_kernels import Tally, count_closed, note, raise_rows
 from .pattern_parts import add_label, new_desk, smaller_part, whole_part
 from .published import Published
+from .verdict import PairFinding, PatternWitness
 
 EVERY_LEVEL_WORK_LIMIT = 4_000_000_000
 """How much work may go into the reading at every level where it is not promised."""
@@ -222,7 +222,7 @@ def _search(
         count_closed(chosen, root, names, len(code_of_rank), least, *judged, task, work_limit, tally)
 
     if firsts:
-        share_out(run, firsts, work=tally.work, threads=threads)
+        share_out(run, firsts, tally.work, Effort(threads=threads))
     return tally, code_of_rank
 
 

@@ -1,9 +1,11 @@
-"""Reads a release folder as a stranger would: four files, nothing more, not a byte unexplained.
+"""Reads a release folder as a stranger would: known files, nothing more, not a byte unexplained.
 
 Each file is read once, and the same bytes are hashed and parsed. What could carry a message besides
 the data is refused: other files, other keys, other orders, other spellings, bytes left over. Two
 things cannot be checked so: which of many valid compressed forms a gzip or Parquet file uses, and the
-sentences of certificate and report (`page` says what is checked of the latter).
+sentences of certificate and report (`words` says what is checked of them).
+
+Here are records as sets, in one data set or in two; `bucket_reader` reads a table in buckets.
 """
 
 from __future__ import annotations
@@ -11,35 +13,29 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, FileSystemError, ResourceLimit
-from ..model.guarantees import Coherence, Guarantee, LmDiversity
-from .bucket_reader import (
-    ReadBuckets,
-    bucket_files,
-    check_bucket_certificate,
-    is_of_buckets,
-    read_buckets,
-)
+from ..model.guarantees import AnyGuarantee, Guarantee, HiddenPatterns
+from .certificate import HIERARCHY, REPORT, check_counts, hash_of_file, need, read_certificate
 from .certificate import NAME as CERTIFICATE
-from .certificate import check_counts, check_sets, read_certificate
-from .formats import LARGEST_BYTES, read_data
-from .hierarchy import NAME as HIERARCHY
+from .formats import LARGEST_BYTES, read_data, unpack
 from .hierarchy import PublishedHierarchy, check_against, check_apart, read_hierarchy
-from .page import LARGEST as LARGEST_REPORT
-from .page import NAME as REPORT
-from .page import check_report
-from .pair_reader import ReadPair, check_pair_certificate, is_of_pair, pair_files, read_pair
 from .published import Published, shortened
 from .spelling import refuse
-from .words import check_words
+from .words.page import LARGEST as LARGEST_REPORT
+from .words.page import check_report
+from .words.sentences import check_words
+
+if TYPE_CHECKING:
+    from .bucket_reader import ReadBuckets
 
 LARGEST_CERTIFICATE = 64 * 2**20
+Contents = Callable[[str], bytes]
+"""Gives the bytes of a file, unpacked; its hash has been checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +52,24 @@ class ReadRelease:
         """The columns that are published as they are, so that the promise says nothing about them."""
         columns = self.certificate["data"].get("columns", ())
         return tuple(column["name"] for column in columns if column["kind"] == "unprotected")
+
+    @property
+    def labels(self) -> set[str]:
+        """Everything that the report may name: labels and columns."""
+        columns = self.certificate["data"].get("columns", ())
+        return {*self.hierarchy.labels, *(column["name"] for column in columns)}
+
+
+@dataclass(frozen=True, eq=False)
+class ReadPair:
+    """A folder of two data sets whose every byte has been checked; only the counting is left."""
+
+    sides: tuple[Published, Published]
+    guarantee: HiddenPatterns
+    hierarchy: PublishedHierarchy
+    labels: set[str]
+    """Everything that the report may name: labels, values, categories, columns, classes."""
+    certificate: Mapping[str, Any]
 
 
 def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets | ReadPair:
@@ -79,133 +93,99 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets | Re
         raise DataError(
             f"the folder has no {CERTIFICATE}.", "Give the folder of a release.", code="no-release"
         )
-    certificate = read_certificate(_read_file(folder, CERTIFICATE, largest=LARGEST_CERTIFICATE))
-    if is_of_buckets(certificate):
-        return _read_buckets(folder, certificate, names)
-    if is_of_pair(certificate):
-        return _read_pair(folder, certificate, names)
-    guarantee = check_sets(certificate)
+    content = _read_file(folder, CERTIFICATE, largest=LARGEST_CERTIFICATE)
+    certificate, guarantee = read_certificate(content)
     check_words(certificate)
-    data_name = certificate["data"]["file"]
-    _check_names(
-        names, {CERTIFICATE, HIERARCHY, data_name} | ({REPORT} if "report" in certificate else set())
-    )
-    hierarchy_bytes = _read_file(folder, HIERARCHY, largest=LARGEST_BYTES)
-    _need_hash(hierarchy_bytes, certificate["hierarchy"]["sha256"], HIERARCHY)
-    data_bytes = _read_file(folder, data_name, largest=LARGEST_BYTES)
-    _need_hash(data_bytes, certificate["data"]["sha256"], data_name)
-    if data_name.endswith(".gz"):
-        data_bytes = unpack(data_bytes, data_name)
-    published = read_data(data_bytes, certificate["data"], data_name)
+    hashes = hash_of_file(certificate)
+    if "report" in certificate:
+        hashes[REPORT] = certificate["report"]["sha256"]
+    _check_names(names, {CERTIFICATE, *hashes})
+
+    def content_of(name: str) -> bytes:
+        content = _read_file(folder, name, largest=LARGEST_REPORT if name == REPORT else LARGEST_BYTES)
+        if hashlib.sha256(content).hexdigest() != hashes[name]:
+            raise refuse("the SHA-256 differs from the certificate's.", name, code="changed")
+        return unpack(content, name) if name.endswith(".gz") else content
+
+    found = _reading_of(certificate["recoding"])(certificate, guarantee, content_of)
+    if "report" in certificate:
+        check_report(content_of(REPORT), certificate, found.labels)
+    return found
+
+
+def _reading_of(recoding: str) -> Callable[..., ReadRelease | ReadBuckets | ReadPair]:
+    """Return what reads the files of such a release; for sets nothing of buckets is loaded."""
+    if recoding == "buckets":
+        from .bucket_reader import read_buckets
+
+        return read_buckets
+    return _read_pair if recoding == "pair" else _read_sets
+
+
+def _read_sets(certificate: dict[str, Any], guarantee: Guarantee, content_of: Contents) -> ReadRelease:
+    data, named = certificate["data"], named_labels(guarantee)
+    hierarchy_bytes = content_of(HIERARCHY)
+    published = read_data(content_of(data["file"]), data, data["file"])
     hierarchy = read_hierarchy(hierarchy_bytes)
     check_against(
         hierarchy,
         published.labels,
         local=certificate["recoding"] == "local",
-        forest=certificate["data"]["format"] == "table"
-        or isinstance(guarantee, LmDiversity | Coherence)
-        or (certificate["data"]["format"] == "jsonl" and hierarchy.is_of_columns),
+        forest=data["format"] == "table"
+        or not {"sensitive", "private"}.isdisjoint(certificate["guarantee"])
+        or (data["format"] == "jsonl" and hierarchy.is_of_columns),
     )
-    check_counts(certificate, guarantee, published.records)
-    check_apart(hierarchy, named_labels(guarantee))
-    for label in sorted(named_labels(guarantee) - set(published.labels)):
-        raise refuse(
-            f"the sensitive label {shortened(label)} does not occur.",
-            CERTIFICATE,
-            code="certificate-guarantee",
-        )
-    if "report" in certificate:
-        columns = (column["name"] for column in certificate["data"].get("columns", ()))
-        _check_page(folder, certificate, {*hierarchy.labels, *columns})
+    check_counts(certificate, published.records)
+    check_apart(hierarchy, named)
+    for label in sorted(named - set(published.labels)):
+        what = f"the sensitive label {shortened(label)} does not occur."
+        raise refuse(what, CERTIFICATE, code="certificate-guarantee")
     return ReadRelease(published, certificate, guarantee, hierarchy)
 
 
-def _read_buckets(folder: Path, certificate: dict[str, Any], names: set[str]) -> ReadBuckets:
-    """Read the folder of a table in buckets."""
-    guarantee = check_bucket_certificate(certificate)
-    check_words(certificate)
-    content_of = _contents(folder, bucket_files(certificate), names)
-    found = read_buckets(certificate, guarantee, content_of)
-    _check_page(folder, certificate, found.labels)
-    return found
+def _read_pair(
+    certificate: dict[str, Any], guarantee: HiddenPatterns, content_of: Contents
+) -> ReadPair:
+    data = certificate["data"]
+    columns: Sequence[str] = data.get("columns", ())
+    # Every cell is a value that is kept; an empty one is a value that the record does not have.
+    kept = {**data, "columns": [{"name": name, "kind": "kept"} for name in columns]}
+    column_of_label: dict[str, str] = {}
+    sides = []
+    for part in data["parts"]:
+        file = part["file"]
+        sides.append(read_data(content_of(file), kept, file, column_of_label))
+        records = sides[-1].records
+        need(records == part["records"], f"data.parts: the number of records of {file} is wrong")
+    hierarchy = read_hierarchy(content_of(HIERARCHY))
+    published = tuple(sorted({*sides[0].labels, *sides[1].labels}))
+    check_against(hierarchy, published, local=True, forest=bool(columns))
+    _check_roots(hierarchy, column_of_label)
+    labels = {*hierarchy.labels, *columns}
+    for label, column in column_of_label.items():
+        labels |= {step.removeprefix(f"{column}=") for step in hierarchy.path_of_label[label]}
+    if "classes" in data:
+        labels |= {data["classes"]["column"], *data["classes"]["values"]}
+    return ReadPair((sides[0], sides[1]), guarantee, hierarchy, labels, certificate)
 
 
-def _read_pair(folder: Path, certificate: dict[str, Any], names: set[str]) -> ReadPair:
-    """Read the folder of two data sets."""
-    guarantee = check_pair_certificate(certificate)
-    check_words(certificate)
-    content_of = _contents(folder, pair_files(certificate), names)
-    found = read_pair(certificate, guarantee, content_of)
-    _check_page(folder, certificate, found.labels)
-    return found
+def _check_roots(hierarchy: PublishedHierarchy, column_of_label: Mapping[str, str]) -> None:
+    """Refuse more than one root: of a column, or of all labels where there are no columns."""
+    root_of_column: dict[str, str] = {}
+    for label, path in hierarchy.path_of_label.items():
+        column = column_of_label.get(label, "")
+        if not all(step.startswith(f"{column}=" if column else "") for step in path):
+            what = f"the path of {shortened(label)} leaves its column."
+            raise refuse(what, HIERARCHY, code="published-hierarchy")
+        if root_of_column.setdefault(column, path[-1]) != path[-1]:
+            where = f"of the column {shortened(column)}" if column else "of the hierarchy"
+            raise refuse(f"there are several roots {where}.", HIERARCHY, code="published-hierarchy")
 
 
-def _contents(folder: Path, hash_of_file: Mapping[str, str], names: set[str]) -> Callable[[str], bytes]:
-    """Return what gives the bytes of a file, its hash checked; no other files may be there."""
-    _check_names(names, {CERTIFICATE, REPORT, *hash_of_file})
-
-    def content_of(name: str) -> bytes:
-        content = _read_file(folder, name, largest=LARGEST_BYTES)
-        _need_hash(content, hash_of_file[name], name)
-        return unpack(content, name) if name.endswith(".gz") else content
-
-    return content_of
-
-
-def _check_names(names: set[str], expected: set[str]) -> None:
-    for name in sorted(names - expected):
-        raise refuse(
-            f"the folder holds {shortened(name)}, which is no part of a release.",
-            CERTIFICATE,
-            code="spare-file",
-        )
-    for name in sorted(expected - names):
-        raise DataError(f"the folder lacks {name}.", "Publish it again.", code="missing-file")
-
-
-def _check_page(folder: Path, certificate: dict[str, Any], labels: Collection[str]) -> None:
-    page = _read_file(folder, REPORT, largest=LARGEST_REPORT)
-    _need_hash(page, certificate["report"]["sha256"], REPORT)
-    check_report(page, certificate, labels)
-
-
-def named_labels(guarantee: Guarantee) -> frozenset[str]:
+def named_labels(guarantee: AnyGuarantee) -> frozenset[str]:
     """Return the sensitive or private labels that a guarantee names."""
-    if isinstance(guarantee, Coherence):
-        return guarantee.private
-    return guarantee.sensitive if isinstance(guarantee, LmDiversity) else frozenset()
-
-
-def unpack(content: bytes, file: str, *, largest: int = LARGEST_BYTES) -> bytes:
-    """Return what a gzip file of one plain member holds.
-
-    Parameters
-    ----------
-    content
-        The compressed bytes.
-    file
-        The name to use in messages.
-    largest
-        The most bytes that may come out.
-    """
-    # Method deflate, no flags (so no name, comment or extra field), no time, a usual level and system.
-    plain_head = content[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
-    if not plain_head or content[8:9] not in (b"\0", b"\2", b"\4") or content[9:10] not in b"\3\xff":
-        raise refuse("the gzip head is not the plain one.", file, code="gzip-head")
-    inflater = zlib.decompressobj(wbits=31)
-    try:
-        unpacked = inflater.decompress(content, largest + 1)
-    except zlib.error:
-        raise refuse("the gzip data are damaged.", file, code="gzip") from None
-    if len(unpacked) > largest:
-        raise ResourceLimit(
-            f"the file unpacks to more than {largest:,} bytes.", code="too-large", file=file
-        )
-    if not inflater.eof:
-        raise refuse("the gzip data end early.", file, code="gzip")
-    if inflater.unused_data:
-        raise refuse("bytes follow the first gzip member.", file, code="gzip-tail")
-    return unpacked
+    plain: dict[str, Any] = guarantee.as_dict()
+    return frozenset((*plain.get("sensitive", ()), *plain.get("private", ())))
 
 
 def _names_in(folder: Path) -> set[str]:
@@ -218,6 +198,14 @@ def _names_in(folder: Path) -> set[str]:
             "Give the folder of a release.",
             file=str(folder),
         ) from None
+
+
+def _check_names(names: set[str], expected: set[str]) -> None:
+    for name in sorted(names - expected):
+        what = f"the folder holds {shortened(name)}, which is no part of a release."
+        raise refuse(what, CERTIFICATE, code="spare-file")
+    for name in sorted(expected - names):
+        raise DataError(f"the folder lacks {name}.", "Publish it again.", code="missing-file")
 
 
 def _read_file(folder: Path, name: str, *, largest: int) -> bytes:
@@ -240,8 +228,3 @@ def _read_file(folder: Path, name: str, *, largest: int) -> bytes:
     if len(content) > size:
         raise refuse("it grew while it was read.", name, code="changed")
     return content
-
-
-def _need_hash(content: bytes, expected: str, file: str) -> None:
-    if hashlib.sha256(content).hexdigest() != expected:
-        raise refuse("the SHA-256 differs from the certificate's.", file, code="changed")

@@ -6,6 +6,8 @@ fields are quoted where they must be and nowhere else, and nothing may be left o
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from ..errors import DataError
 from .published import shortened
 
@@ -86,6 +88,20 @@ def parse_csv(text: str, delimiter: str, file: str) -> tuple[list[list[str]], li
                 if needs_quotes(field, delimiter, lone=lone):
                     raise refuse("a field needs quotes.", file, number, code="quoting")
     return rows, numbers
+
+
+def rows_below(
+    header: Sequence[str], content: bytes, file: str, *, delimiter: str = ","
+) -> Iterator[tuple[list[str], int]]:
+    """Yield the rows of a table below its header, a cell for each column, each with its line."""
+    rows, lines = parse_csv(decode(content, file), delimiter, file)
+    if not rows or rows[0] != list(header):
+        raise refuse("the header does not name the columns.", file, 1, code="header")
+    for row, line in zip(rows[1:], lines[1:], strict=True):
+        if len(row) != len(header):
+            what = f"{len(row)} cells where {len(header)} belong."
+            raise refuse(what, file, line, code="ragged-row")
+        yield row, line
 
 
 def _parse_quoted(text: str, delimiter: str, file: str) -> tuple[list[list[str]], list[int]]:

@@ -1,17 +1,43 @@
-"""What the audit says: yes or no, the evidence by size, and witnesses where asked for."""
+"""What the audit says: yes or no, the evidence, and witnesses where asked for.
+
+All answers read alike. What was found differs by what was published: a `Verdict` is about records as
+sets, a `BucketFinding` about a table in buckets, a `PairFinding` about two data sets.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from html import escape
+from typing import Any, ClassVar
 
-from ..model.guarantees import Guarantee, KmAnonymity, LmDiversity
+from ..model.guarantees import BucketGuarantee, Guarantee, HiddenPatterns, KmAnonymity, LmDiversity
+
+
+class Plain:
+    """What can be told as plain values, a fraction as two numbers."""
+
+    _told: ClassVar[tuple[str, ...]] = ()
+    """What is told, in this order; all fields if empty."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for ``--json``."""
+        described: Any = self  # a dataclass, which fields() wants to see
+        told = self._told or [field.name for field in fields(described)]
+        return {name: _plain(getattr(self, name)) for name in told}
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, Fraction):
+        return [value.numerator, value.denominator]
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value.as_dict() if hasattr(value, "as_dict") else value
 
 
 @dataclass(frozen=True)
-class SizeFinding:
+class SizeFinding(Plain):
     """What was found among the combinations of one size.
 
     Attributes
@@ -39,19 +65,9 @@ class SizeFinding:
     violations: int
     exact: bool = True
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        return {
-            "size": self.size,
-            "checked": self.checked,
-            "achieved_k": self.achieved_k,
-            "violations": self.violations,
-            "exact": self.exact,
-        }
-
 
 @dataclass(frozen=True)
-class Witness:
+class Witness(Plain):
     """A combination that breaks the promise: labels present, labels absent, records that fit.
 
     For l^m-diversity `present` are the known labels, `sensitive` is the label they lead to, and
@@ -65,13 +81,9 @@ class Witness:
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values."""
-        plain: dict[str, object] = {
-            "present": list(self.present),
-            "absent": list(self.absent),
-            "support": self.support,
-        }
-        if self.sensitive is not None:
-            plain["sensitive"] = self.sensitive
+        plain = super().as_dict()
+        if self.sensitive is None:
+            del plain["sensitive"]
         return plain
 
     def __str__(self) -> str:
@@ -81,7 +93,68 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PatternWitness(Plain):
+    """A closed set that is too frequent in one data set: its labels, that data set (1 or 2), counts."""
+
+    labels: tuple[str, ...]
+    more_frequent_in: int
+    count: int
+    count_elsewhere: int
+
+    def __str__(self) -> str:
+        return (
+            f"{{{', '.join(self.labels)}}} in {self.count:,} of data set {self.more_frequent_in}, "
+            f"{self.count_elsewhere:,} of the other"
+        )
+
+
+class Answer(Plain):
+    """The audit's answer, about whatever was published: it is true where the promise holds."""
+
+    holds: bool
+    witnesses: tuple[Witness, ...] | tuple[PatternWitness, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the answer as names and texts."""
+        raise NotImplementedError
+
+    def _about(self) -> str:
+        """Return what was judged: the promise, and the records."""
+        raise NotImplementedError
+
+    def _head(self) -> str:
+        return f"{'HOLDS' if self.holds else 'DOES NOT HOLD'}: {self._about()}"
+
+    def _table(self) -> list[str]:
+        return []
+
+    def _html_table(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self.lines()
+        )
+        return f"<table>{rows}</table>"
+
+    def _remarks(self) -> list[str]:
+        return [f"witness: {witness}" for witness in self.witnesses]
+
+    def _html_remarks(self) -> list[str]:
+        return [str(witness) for witness in self.witnesses]
+
+    def __str__(self) -> str:
+        told = [*(f"{name}: {text}" for name, text in self.lines()), *self._table(), *self._remarks()]
+        return "\n".join([self._head(), *(f"  {line}" for line in told)])
+
+    def _repr_html_(self) -> str:
+        listed = "".join(f"<li>{escape(line)}</li>" for line in self._html_remarks())
+        page = f"<p><strong>{escape(self._head())}</strong></p>{self._html_table()}"
+        return page + (f"<ul>{listed}</ul>" if listed else "")
+
+
+@dataclass(frozen=True)
+class Verdict(Answer):
     """The audit's answer.
 
     Attributes
@@ -105,6 +178,11 @@ class Verdict:
         combination, as an exact fraction; None otherwise or where nothing sensitive is linked.
     """
 
+    _told = (
+        *("holds", "guarantee", "mode", "records", "smallest_support", "worst_ratio", "violations"),
+        *("by_size", "witnesses", "notes"),
+    )
+
     holds: bool
     guarantee: Guarantee
     mode: str
@@ -125,44 +203,27 @@ class Verdict:
         )
         return replace(self, notes=(*self.notes, note))
 
-    def __bool__(self) -> bool:
-        return self.holds
-
     @property
     def violations(self) -> int:
         """All violations, over all sizes."""
         return sum(finding.violations for finding in self.by_size)
 
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
-        ratio = self.worst_ratio
-        return {
-            "holds": self.holds,
-            "guarantee": self.guarantee.as_dict(),
-            "mode": self.mode,
-            "records": self.records,
-            "smallest_support": self.smallest_support,
-            "worst_ratio": None if ratio is None else [ratio.numerator, ratio.denominator],
-            "violations": self.violations,
-            "by_size": [finding.as_dict() for finding in self.by_size],
-            "witnesses": [witness.as_dict() for witness in self.witnesses],
-            "notes": list(self.notes),
-        }
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the answer as names and texts."""
+        lines = []
+        if self.smallest_support is not None:
+            lines.append(("smallest support", f"{self.smallest_support:,}"))
+        if self.worst_ratio is not None:
+            lines.append(("worst share of a sensitive label", str(self.worst_ratio)))
+        return lines
 
-    def _head(self) -> str:
-        noun = "record" if self.records == 1 else "records"
-        answer = "HOLDS" if self.holds else "DOES NOT HOLD"
-        return f"{answer}: {self.guarantee} ({self.mode} support), {self.records:,} {noun}"
+    def _about(self) -> str:
+        return f"{self.guarantee} ({self.mode} support), {_records(self.records)}"
 
     @property
     def _minimal(self) -> bool:
         """Whether a violation counts only where no part of it is one."""
         return isinstance(self.guarantee, KmAnonymity)
-
-    def _footnotes(self) -> list[str]:
-        if not self._minimal or not self.violations:
-            return []
-        return ["new: not counting sets that contain a smaller violating set"]
 
     def _rows(self) -> list[tuple[str, ...]]:
         achieved_head = "largest l" if isinstance(self.guarantee, LmDiversity) else "rarest in"
@@ -171,47 +232,165 @@ class Verdict:
         for finding in self.by_size:
             achieved = "-" if finding.achieved_k is None else f"{finding.achieved_k:,}"
             at_most, at_least = ("", "") if finding.exact else ("<=", ">=")
-            rows.append(
-                (
-                    str(finding.size),
-                    f"{finding.checked:,}",
-                    at_most + achieved,
-                    at_least + f"{finding.violations:,}",
-                )
-            )
+            counts = at_most + achieved, f"{at_least}{finding.violations:,}"
+            rows.append((str(finding.size), f"{finding.checked:,}", *counts))
         return rows
 
-    def __str__(self) -> str:
-        lines = [self._head()]
-        if self.smallest_support is not None:
-            lines.append(f"  smallest support: {self.smallest_support:,}")
-        if self.worst_ratio is not None:
-            lines.append(f"  worst share of a sensitive label: {self.worst_ratio}")
+    def _table(self) -> list[str]:
+        if not self.by_size:
+            return []
         rows = self._rows()
-        if len(rows) > 1:
-            widths = [max(len(row[column]) for row in rows) for column in range(4)]
-            lines += [
-                "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-                for row in rows
-            ]
-        lines += [f"  {text}" for text in self._footnotes()]
-        lines += [f"  witness: {witness}" for witness in self.witnesses]
-        lines += [f"  note: {note}" for note in self.notes]
-        return "\n".join(lines)
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        return [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in rows
+        ]
 
-    def _repr_html_(self) -> str:
+    def _html_table(self) -> str:
         head, *body = (
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._rows()
         )
-        extra = self._footnotes()
-        extra += [f"witness: {witness}" for witness in self.witnesses]
-        extra += [f"note: {note}" for note in self.notes]
-        if self.worst_ratio is not None:
-            extra.insert(0, f"worst share of a sensitive label: {self.worst_ratio}")
-        listed = "".join(f"<li>{escape(line)}</li>" for line in extra)
-        return (
-            f"<p><strong>{escape(self._head())}</strong></p>"
-            f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
-            + (f"<ul>{listed}</ul>" if listed else "")
+        return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+
+    def _remarks(self) -> list[str]:
+        minimal = self._minimal and self.violations
+        footnotes = ["new: not counting sets that contain a smaller violating set"] if minimal else []
+        return [*footnotes, *super()._remarks(), *(f"note: {note}" for note in self.notes)]
+
+    def _html_remarks(self) -> list[str]:
+        shares = [f"{name}: {text}" for name, text in self.lines() if name.startswith("worst")]
+        return [*shares, *self._remarks()]
+
+
+@dataclass(frozen=True)
+class BucketFinding(Answer):
+    """The answer about buckets.
+
+    Attributes
+    ----------
+    holds, guarantee
+        Whether the promise is kept, and which.
+    records, buckets, smallest_bucket
+        How many rows and buckets there are, and the rows of the smallest.
+    worst_share
+        The largest share of a sensitive value in a bucket, of the rows there that have one; of
+        `(missing)` its share of all. None without rows.
+    fewest_possible
+        The fewest values that are possible for a row to whoever knows the rules; for l-diversity, the
+        fewest different values in a bucket. None without rows.
+    violations
+        How many buckets (l-diversity) or rows (matching l-diversity) break the promise.
+    fewest_by_missing_rules
+        The fewest values that are possible for a row to whoever also concludes from a rule that is
+        missing that somebody breaks it; None where it is not told from where on rules are complete.
+    """
+
+    holds: bool
+    guarantee: BucketGuarantee
+    records: int
+    buckets: int
+    smallest_bucket: int
+    worst_share: Fraction | None
+    fewest_possible: int | None
+    violations: int
+    fewest_by_missing_rules: int | None = None
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the answer as names and texts."""
+        lines = [
+            ("buckets", f"{self.buckets:,}, the smallest of {self.smallest_bucket:,} records"),
+            ("worst share of a sensitive value", str(self.worst_share)),
+            ("fewest possible values", str(self.fewest_possible)),
+        ]
+        if self.fewest_by_missing_rules is not None:
+            told = str(self.fewest_by_missing_rules)
+            lines.append(("fewest possible values where a rule is missing", told))
+        if self.violations:
+            counted = "rows" if self.guarantee.model == "matching" else "buckets"
+            lines.append((f"{counted} that break it", f"{self.violations:,}"))
+        return lines
+
+    def _about(self) -> str:
+        return f"{self.guarantee}, {_records(self.records)}"
+
+
+@dataclass(frozen=True)
+class PairFinding(Answer):
+    """The answer about two data sets.
+
+    Attributes
+    ----------
+    holds, guarantee, mode
+        Whether the promise is kept, which one, and that sets were counted one by one ("exact").
+    records
+        How many records either data set has, empty ones included.
+    checked
+        How many closed sets have the minimum support in one of the data sets.
+    highest_growth
+        The largest finite growth of a closed set that has the minimum support where it is more
+        frequent; where the promise holds no other set has a larger one. None without such a set.
+    patterns
+        How many closed sets break the promise; at least so many where not `counted_all`.
+    patterns_every_level
+        The same where a value also counts for all values above it, which says more than is promised
+        unless the guarantee says so. None where that is too much work.
+    counted_all
+        False where a work limit ended the count after a pattern had been found.
+    witnesses
+        Sets that break the promise, if asked for.
+    """
+
+    _told = (
+        *("holds", "guarantee", "mode", "records", "checked", "highest_growth", "patterns"),
+        *("patterns_every_level", "counted_all", "witnesses"),
+    )
+
+    holds: bool
+    guarantee: HiddenPatterns
+    records: tuple[int, int]
+    checked: int
+    highest_growth: Fraction | None
+    patterns: int
+    patterns_every_level: int | None
+    counted_all: bool = True
+    witnesses: tuple[PatternWitness, ...] = ()
+    mode: str = "exact"
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the answer as names and texts."""
+        support = self.guarantee.min_support
+        counted = (
+            f"{support} of the records" if isinstance(support, Fraction) else f"{support:,} records"
         )
+        at_least = "" if self.counted_all else "at least "
+        lines = [
+            ("minimum support", counted),
+            ("closed sets counted", f"{at_least}{self.checked:,}"),
+            ("highest finite growth", _rounded_down(self.highest_growth)),
+        ]
+        if self.patterns:
+            lines.append(("closed sets that break it", f"{at_least}{self.patterns:,}"))
+        if not self.guarantee.every_level:
+            every = self.patterns_every_level
+            told = "not counted, too much work" if every is None else f"{every:,}"
+            lines.append(("patterns at every level, of which nothing is promised", told))
+        return lines
+
+    def _about(self) -> str:
+        first, second = self.records
+        return f"{self.guarantee} ({self.mode}), {first:,} and {second:,} records"
+
+
+def _records(number: int) -> str:
+    return f"{number:,} record{'' if number == 1 else 's'}"
+
+
+def _rounded_down(growth: Fraction | None) -> str:
+    """Return a growth with two digits, never above what it is; a short fraction as it is."""
+    if growth is None:
+        return "none"
+    if growth.denominator == 1:
+        return str(growth)
+    hundredths = growth.numerator * 100 // growth.denominator
+    return f"{hundredths // 100}.{hundredths % 100:02}"

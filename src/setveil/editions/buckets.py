@@ -15,7 +15,7 @@ from ..release.bucket_release import BucketRelease
 from ..release.buckets import bucket_name, count_name
 
 if TYPE_CHECKING:
-    from ..audit.buckets import BucketFinding
+    from ..audit.verdict import BucketFinding
 
 DELIMITER = ","
 FORMATS = ("buckets", "joined")

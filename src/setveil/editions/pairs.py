@@ -16,7 +16,7 @@ from ..release.pair_release import PairRelease
 from .sets import PartsEdition, choose_layout
 
 if TYPE_CHECKING:
-    from ..audit.pair_finding import PairFinding
+    from ..audit.verdict import PairFinding
     from ..measure.pair_scores import PairScores
 
 

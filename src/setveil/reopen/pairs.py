@@ -27,8 +27,7 @@ from ..release.sealing import seal_of_pair
 from .account import Account, StrPath, read_tree
 
 if TYPE_CHECKING:
-    from ..audit import Published
-    from ..audit.pair_reader import ReadPair
+    from ..audit import Published, ReadPair
 
 _WORD = re.compile(r"(0|[1-9][0-9]{0,9})(?:>(0|[1-9][0-9]{0,9}))?")
 
@@ -38,8 +37,7 @@ def read_pair_release(path: StrPath, *, watch: Watch | None = None) -> PairRelea
 
     Parameters and errors are those of `setveil.read_release`.
     """
-    from ..audit import read_release
-    from ..audit.pair_reader import ReadPair
+    from ..audit import ReadPair, read_release
 
     watch = watch or Watch()
     watch.tick("reading the release", None)

@@ -7,7 +7,7 @@ by hash. Each content has one spelling, so that the audit can tell that nothing 
 
 The style sheet is ``report.css``, with the colours of `palette` put before it: light, printable, from a
 phone's width upwards, without font file, picture or address. The audit knows it by its hash: after a
-change, `audit.page.KNOWN_SHEETS` needs the new one.
+change, `audit.words.page.KNOWN_SHEETS` needs the new one.
 """
 
 from __future__ import annotations

@@ -7,14 +7,13 @@ and which kinds of data it fits: sets, tables in buckets, pairs of data sets. Fr
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from ..errors import UsageError
@@ -57,7 +56,7 @@ class Field:
     path: str = ""
     fits: tuple[str, ...] = KINDS
     models: tuple[str, ...] = ()
-    remedies: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    remedies: Mapping[str, str] | None = None
     in_job: bool = True
     option: Option | None = None
 
@@ -120,10 +119,9 @@ def declare(
 ) -> Any:
     """Return an attribute of a group of fields; the words are those of `Field`."""
     kinds, guarantees = tuple(fits.split()), tuple(models.split())
-    about = Field(
-        "", "", help, names, default, panel, metavar, path, kinds, guarantees, remedies or {}, in_job
+    return Field(
+        "", "", help, names, default, panel, metavar, path, kinds, guarantees, remedies, in_job
     )
-    return dataclasses.field(default=default, metadata={"field": about})
 
 
 def texts(help: str, *names: str, **about: Any) -> Any:
@@ -137,15 +135,13 @@ def switch(help: str, *names: str, **about: Any) -> Any:
 
 
 @dataclass_transform(
-    frozen_default=True,
-    kw_only_default=True,
-    field_specifiers=(declare, texts, switch, dataclasses.field),
+    frozen_default=True, kw_only_default=True, field_specifiers=(declare, texts, switch)
 )
 class Fields:
-    """A group of fields: every subclass is a frozen dataclass, and may leave out what it inherits."""
+    """A group of fields. Its values are frozen; a subclass may leave out what it inherits.
 
-    def __init_subclass__(cls) -> None:
-        dataclass(frozen=True, kw_only=True)(cls)
+    It is like a dataclass, but for the code that those generate: all groups are made at each start.
+    """
 
     PANEL: ClassVar[str] = "Reading"
     FITS: ClassVar[str] = ALL
@@ -153,6 +149,38 @@ class Fields:
     LEFT_OUT: ClassVar[frozenset[str]] = frozenset()
     ORDER: ClassVar[tuple[type[Fields], ...]] = ()
     """The groups in the order of their flags, where that is not the order of inheritance."""
+
+    def __init_subclass__(cls) -> None:
+        for name, annotation in vars(cls).get("__annotations__", {}).items():
+            field = vars(cls).get(name)
+            if isinstance(field, Field):
+                panel, fits = field.panel or cls.PANEL, field.fits or tuple(cls.FITS.split())
+                own = replace(field, name=name, type=annotation, panel=panel, fits=fits)
+                setattr(cls, name, own)
+
+    def __init__(self, **values: Any) -> None:
+        usual = {}
+        annotated = [vars(one).get("__annotations__", {}) for one in type(self).__mro__]
+        for name in {name for names in annotated for name in names}:
+            value = getattr(type(self), name, None)
+            if not name.isupper():
+                usual[name] = value.read(value.default) if isinstance(value, Field) else value
+        for name, value in (usual | values).items():
+            if not hasattr(type(self), name):
+                raise TypeError(f"{type(self).__name__} has no field {name!r}")
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} is frozen")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.given().items())
+        return f"{type(self).__name__}({shown})"
 
     @classmethod
     def more_fields(cls) -> tuple[Field, ...]:
@@ -188,7 +216,7 @@ class Fields:
 class Options(Fields):
     """The options of all methods; each method checks its own."""
 
-    options: Mapping[str, OptionValue] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, OptionValue] = MappingProxyType({})
 
     @classmethod
     def more_fields(cls) -> tuple[Field, ...]:
@@ -198,35 +226,18 @@ class Options(Fields):
 
 def fields_of(group: type[Fields]) -> tuple[Field, ...]:
     """Return the fields of a group: its own, then those that it inherits, base by base."""
-    key: Any = group  # hashed as a class, not as one of its values
-    found: tuple[Field, ...] = _find_fields(key)
-    return found
+    found = [
+        getattr(group, name, None)
+        for name in dict.fromkeys(_names(group))
+        if name not in group.LEFT_OUT
+    ]
+    return (*(field for field in found if isinstance(field, Field)), *group.more_fields())
 
 
-@cache
-def _find_fields(group: Any) -> tuple[Field, ...]:
-    about_by_name: dict[str, Field] = {}
-    for found in dataclasses.fields(group):
-        if "field" in found.metadata:
-            owner = next(one for one in group.__mro__ if found.name in inspect.get_annotations(one))
-            about: Field = found.metadata["field"]
-            about_by_name[found.name] = replace(
-                about,
-                name=found.name,
-                type=str(found.type),
-                panel=about.panel or owner.PANEL,
-                fits=about.fits or tuple(owner.FITS.split()),
-            )
-    ordered = [about_by_name[name] for name in _names(group) if name in about_by_name]
-    left = tuple(field for field in ordered if field.name not in group.LEFT_OUT)
-    return (*left, *group.more_fields())
-
-
-def _names(group: type) -> list[str]:
-    names = list(inspect.get_annotations(group))
+def _names(group: type) -> Iterator[str]:
+    yield from vars(group).get("__annotations__", {})
     for base in vars(group).get("ORDER") or group.__bases__:
-        names += _names(base)
-    return list(dict.fromkeys(names))
+        yield from _names(base)
 
 
 @cache
@@ -288,7 +299,9 @@ def refuse_unfit(
     for field in asked.given_fields():
         if kind not in field.fits or field.name in but:
             raise UsageError(
-                what.format(field.flag), remedy or field.remedies.get(kind, LEAVE_OUT), code=code
+                what.format(field.flag),
+                remedy or (field.remedies or {}).get(kind, LEAVE_OUT),
+                code=code,
             )
 
 

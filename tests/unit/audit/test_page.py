@@ -10,7 +10,7 @@ import pytest
 
 import setveil as sv
 from setveil.audit import audit_folder
-from setveil.audit.page import KNOWN_SHEETS, LARGEST, check_report
+from setveil.audit.words.page import KNOWN_SHEETS, LARGEST, check_report
 from setveil.errors import DataError, ResourceLimit
 from setveil.report.html import sheet
 from tests.unit.audit.folders import (

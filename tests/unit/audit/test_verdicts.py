@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from setveil.audit import Published, audit_folder, audit_published, cover, km, negative
+from setveil.audit import Published, audit_folder, audit_published, km, negative
 from setveil.audit.__main__ import main
 from setveil.errors import DataError, ResourceLimit, UsageError
 from setveil.model.guarantees import Coherence, KAnonymity, KmAnonymity, LmDiversity
@@ -162,7 +162,7 @@ def test_too_much_work_is_refused_unless_the_answer_is_known():
 
 
 def test_too_wide_a_cover_is_refused(monkeypatch):
-    monkeypatch.setattr(cover, "WIDEST", 2)
+    monkeypatch.setattr(km, "WIDEST", 2)
     tree = {"a": ["x"], "b": ["y", "x"]}
     with pytest.raises(ResourceLimit):
         audit_published(published("ab"), KmAnonymity(2, 2), mode="cover", leaves_under=tree)

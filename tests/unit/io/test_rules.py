@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setveil.audit.rules import read_rules as read_published
+from setveil.audit.bucket_reader import read_rules as read_published
 from setveil.errors import DataError, FileSystemError, UsageError
 from setveil.io.rules import read_rules, rule_lines, told_of_rules, write_rules
 from setveil.model.microdata import Microdata

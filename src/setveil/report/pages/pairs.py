@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from ...audit.pair_finding import PairFinding
+from ...audit.verdict import PairFinding
 from ...measure.pair_scores import MOST_PATTERNS, PairScores
 from ...mining.emerging import EmergingPattern, EmergingPatterns
 from ...mining.itemsets import Itemsets

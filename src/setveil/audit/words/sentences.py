@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from .certificate import need
+from ..certificate import need
 
 _NUMBER = re.compile(r"[0-9]+")
 _NAMES = frozenset({"k", "m", "l", "h", "p"})

@@ -17,11 +17,11 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..errors import DataError
-from .spelling import decode, refuse
-from .words import pair_name
+from ...errors import DataError
+from ..certificate import REPORT as NAME
+from ..spelling import decode, refuse
+from .sentences import pair_name
 
-NAME = "report.html"
 LARGEST = 4 * 2**20
 
 KNOWN_SHEETS = frozenset(
