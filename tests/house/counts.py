@@ -203,7 +203,8 @@ import setveil
 from setveil.cli.main import run
 ROOT = os.path.dirname(setveil.__file__) + os.sep
 FORMS = {FORMS!r}
-WORDS = "anonymize data.csv --hierarchy tree.csv -k 2 -m 2 --method aa --force -o out".split()
+WORDS = "anonymize data.csv --hierarchy tree.csv -k 2 -m 2 --method aa -o out".split()
+WORDS += ["--no-report", "--force"]
 on_the_way, known, kept, forms = set(), set(), [], set()
 
 def form_of(value):

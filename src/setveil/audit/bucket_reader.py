@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-import numpy as np
-
 from ..model.guarantees import BucketGuarantee
 from .buckets import PublishedBuckets
 from .certificate import HIERARCHY, JOINED, QUASI, RULES, SENSITIVE, need
@@ -47,14 +45,7 @@ def read_buckets(
 ) -> ReadBuckets:
     """Return the tables, rules and hierarchies; `DataError` where a file is not as it must be.
 
-    Parameters
-    ----------
-    certificate
-        The certificate, checked.
-    guarantee
-        What it promises.
-    content_of
-        Gives the bytes of a file, whose hash has been checked.
+    The certificate has been checked, and so have the hashes of the contents.
     """
     data = certificate["data"]
     columns: list[str] = data["columns"]
@@ -88,14 +79,7 @@ def read_buckets(
 def read_rules(content: bytes, columns: Sequence[str], sensitive: str) -> tuple[Rule, ...]:
     """Return the published rules: a table like the data, in which an empty cell is no condition.
 
-    Parameters
-    ----------
-    content
-        The bytes of ``rules.csv``.
-    columns
-        The quasi-identifying columns, which conditions are about.
-    sensitive
-        The column whose values are ruled out, the last one.
+    Conditions are about the quasi-identifying `columns`; the last one has the values ruled out.
     """
     rows = list(rows_below([*columns, sensitive], content, RULES))
     for row, line in rows:
@@ -224,12 +208,9 @@ def _paths(content: bytes, columns: Sequence[str], cells: Sequence[Row]) -> Path
 
 def _check_rules(rules: Sequence[Rule], tables: PublishedBuckets, paths: Paths) -> None:
     """Refuse a rule that rules nothing out: it could hold any text."""
-    by_name = {column.name: column for column in tables.columns}
     values = {value for _, value, _ in tables.sensitive}
     for conditions, value in rules:
-        met = np.ones(len(tables.bucket_by_row), dtype=np.bool_)
-        for name, label in conditions:
-            met &= rows_meeting(by_name[name], label, paths.get(name, {}))
+        met = rows_meeting(tables.columns, len(tables.bucket_by_row), conditions, paths)
         if value not in values or not met.any():
             what = f"the rule that ends in {shortened(value)} rules nothing out."
             raise refuse(what, RULES, code="published-rules")

@@ -47,13 +47,7 @@ CHANCE = r"0\.0{0,300}[1-9][0-9]{0,3}"
 
 
 def read_certificate(content: bytes) -> tuple[dict[str, Any], AnyGuarantee]:
-    """Return the certificate, all checked but its sentences, and its guarantee, or raise `DataError`.
-
-    Parameters
-    ----------
-    content
-        The bytes of ``certificate.json``.
-    """
+    """Return the certificate, checked but for its words, and its guarantee, or raise `DataError`."""
     text = decode(content, NAME)
     try:
         plain = json.loads(text, parse_constant=_no_constant)

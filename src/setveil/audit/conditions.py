@@ -19,7 +19,8 @@ from ..errors import DataError
 from .published import shortened
 
 Flags = NDArray[np.bool_]
-Rule = tuple[tuple[tuple[str, str], ...], str]
+Conditions = tuple[tuple[str, str], ...]
+Rule = tuple[Conditions, str]
 """Conditions, pairs of column and label, that together rule a sensitive value out."""
 Paths = Mapping[str, Mapping[str, Sequence[str]]]
 """For a column, the path of each cell from itself to its root; columns without hierarchy may lack."""
@@ -52,7 +53,22 @@ class Column:
         return cls(name, tuple(code), codes)
 
 
-def rows_meeting(column: Column, label: str, paths: Mapping[str, Sequence[str]]) -> Flags:
+def rows_meeting(columns: Sequence[Column], n_rows: int, conditions: Conditions, paths: Paths) -> Flags:
+    """Return which rows meet all conditions; those about columns that are not published are refused."""
+    by_name = {column.name: column for column in columns}
+    met = np.ones(n_rows, dtype=np.bool_)
+    for name, label in conditions:
+        if name not in by_name:
+            raise DataError(
+                f"a rule names the column {shortened(name)}, which is not published.",
+                "Publish the rules that belong to this table.",
+                code="published-rules",
+            )
+        met &= _rows_with(by_name[name], label, paths.get(name, {}))
+    return met
+
+
+def _rows_with(column: Column, label: str, paths: Mapping[str, Sequence[str]]) -> Flags:
     """Return which rows meet the condition that a column is `label`."""
     steps = [frozenset((own, *paths.get(own, ()))) for own in column.labels]
     known = any(label in above for above in steps)
@@ -94,19 +110,10 @@ def ruled_out(
     Rows of one kind cannot have the same values. Rules about values that are not published are
     passed over; rules about columns that are not are refused.
     """
-    by_name = {column.name: column for column in columns}
     kind_by_row = np.zeros(n_rows, dtype=np.int64)
     by_value: dict[str, Flags] = {}
     for conditions, value in rules:
-        met = np.ones(n_rows, dtype=np.bool_)
-        for name, label in conditions:
-            if name not in by_name:
-                raise DataError(
-                    f"a rule names the column {shortened(name)}, which is not published.",
-                    "Publish the rules that belong to this table.",
-                    code="published-rules",
-                )
-            met &= rows_meeting(by_name[name], label, paths.get(name, {}))
+        met = rows_meeting(columns, n_rows, conditions, paths)
         by_value[value] = by_value.get(value, np.zeros(n_rows, dtype=np.bool_)) | met
     published = [value for value in values if value in by_value]
     for value in published:

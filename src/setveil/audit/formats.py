@@ -32,16 +32,8 @@ def read_data(
 ) -> Published:
     """Return the published rows of a data file, or raise `DataError` naming the line.
 
-    Parameters
-    ----------
-    content
-        The bytes of the file, uncompressed.
-    data
-        The ``data`` part of the certificate.
-    file
-        The name to use in messages.
-    column_of_label
-        Of a table: takes in the column of each label, of which no label may have two.
+    `data` is that part of the certificate. `column_of_label` takes in the column of each label of a
+    table, of which no label may have two.
     """
     form = data["format"]
     if form == "parquet":
@@ -204,17 +196,7 @@ def _read_table(
 
 
 def unpack(content: bytes, file: str, *, largest: int = LARGEST_BYTES) -> bytes:
-    """Return what a gzip file of one plain member holds.
-
-    Parameters
-    ----------
-    content
-        The compressed bytes.
-    file
-        The name to use in messages.
-    largest
-        The most bytes that may come out.
-    """
+    """Return what a gzip file of one plain member holds; at most `largest` bytes may come out."""
     # Method deflate, no flags (so no name, comment or extra field), no time, a usual level and system.
     plain_head = content[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
     if not plain_head or content[8:9] not in (b"\0", b"\2", b"\4") or content[9:10] not in b"\3\xff":

@@ -59,13 +59,7 @@ class PublishedHierarchy:
 
 
 def read_hierarchy(content: bytes) -> PublishedHierarchy:
-    """Return the hierarchy, or raise `HierarchyError` or `DataError` naming the line.
-
-    Parameters
-    ----------
-    content
-        The bytes of ``hierarchy.csv``.
-    """
+    """Return the hierarchy, or raise `HierarchyError` or `DataError` naming the line."""
     rows, numbers = parse_csv(decode(content, NAME), ";", NAME)
     path_of_label: dict[str, tuple[str, ...]] = {}
     parent_of: dict[str, tuple[str | None, int]] = {}
@@ -102,16 +96,8 @@ def check_against(
 ) -> None:
     """Raise `HierarchyError` unless the hierarchy fits the labels that occur in the data.
 
-    Parameters
-    ----------
-    hierarchy
-        The published hierarchy.
-    labels
-        The labels that occur.
-    local
-        Whether recoding is local, so that a label and its ancestor may both be published.
-    forest
-        Whether several roots are allowed. Labels that are all roots are always allowed.
+    Where recoding is `local` a label and its ancestor may both be published, in a `forest` there may be
+    several roots. Labels that are all roots are always allowed.
     """
     known = set(hierarchy.path_of_label)
     missing = sorted(set(labels) - known)
@@ -135,14 +121,7 @@ def check_apart(hierarchy: PublishedHierarchy, labels: frozenset[str]) -> None:
     """Raise `HierarchyError` unless each of these labels is a tree of its own.
 
     A sensitive label below a published one would be told by that one too, and one above others would
-    be told by them; the counting sees neither.
-
-    Parameters
-    ----------
-    hierarchy
-        The published hierarchy.
-    labels
-        The sensitive or private labels; those that are not published are passed over.
+    be told by them; the counting sees neither. Labels that are not published are passed over.
     """
     for label in sorted(labels & set(hierarchy.path_of_label)):
         if len(hierarchy.path_of_label[label]) > 1:

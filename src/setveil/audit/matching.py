@@ -66,33 +66,31 @@ class Shares:
         column_start = np.searchsorted(counts[:, 0], every).astype(np.int64)
         columns_by_line = np.diff(column_start)[bucket_by_line]
         flag_start = np.concatenate(([0], np.cumsum(columns_by_line))).astype(np.int64)
-        possible = np.zeros(int(flag_start[-1]), dtype=np.bool_)
-        value_by_column = np.ascontiguousarray(counts[:, 1], dtype=np.int64)
-        count_by_column = np.ascontiguousarray(counts[:, 2], dtype=np.int64)
-        list_possible(
-            line_start,
-            kind_by_line.astype(np.int64),
-            rows_by_line.astype(np.int64),
-            column_start,
-            value_by_column,
-            count_by_column,
-            cannot,
-            flag_start[line_start],
-            possible,
-        )
-        return cls(
+        shares = cls(
             bucket_by_row,
             line_by_row.astype(np.int64),
             line_start,
             rows_by_line.astype(np.int64),
             kind_by_line.astype(np.int64),
             column_start,
-            value_by_column,
-            count_by_column,
+            np.ascontiguousarray(counts[:, 1], dtype=np.int64),
+            np.ascontiguousarray(counts[:, 2], dtype=np.int64),
             cannot,
             flag_start,
-            possible,
+            np.zeros(int(flag_start[-1]), dtype=np.bool_),
         )
+        list_possible(
+            line_start,
+            shares.kind_by_line,
+            shares.rows_by_line,
+            column_start,
+            shares.value_by_column,
+            shares.count_by_column,
+            cannot,
+            flag_start[line_start],
+            shares.possible,
+        )
+        return shares
 
     def pairs(self) -> tuple[Counts, Counts]:
         """Return every pair of a line and a value that is possible for it."""
@@ -109,17 +107,7 @@ class Shares:
         return counted[self.line_by_row].astype(np.int64)
 
     def count_where_one_has(self, bucket: int, value: int, rows: Counts, no_value: int) -> Counts:
-        """Return how many values the rows of a bucket can have if one of some rows has a value.
-
-        Parameters
-        ----------
-        bucket, value
-            The bucket and the value.
-        rows
-            The rows of the bucket of which one has it.
-        no_value
-            What does not count.
-        """
+        """Return how many values the rows of a bucket can have if one of some rows has a value."""
         low, high = self.line_start[bucket], self.line_start[bucket + 1]
         left, right = self.column_start[bucket], self.column_start[bucket + 1]
         values = self.value_by_column[left:right]
@@ -157,16 +145,8 @@ def fewest_despite_gaps(
 ) -> Counts:
     """Return how many values each row can have by whichever rule is missing that tells most.
 
-    Parameters
-    ----------
-    shares
-        The buckets.
-    columns, paths
-        The published columns and their hierarchies.
-    complete
-        From which chance on no rule is missing that holds, by the number of conditions.
-    no_value
-        The value that stands for none.
+    `complete` tells by the number of conditions from which chance on no rule is missing that holds;
+    `no_value` stands for none.
     """
     fewest = shares.count_possible(no_value)
     line, value = shares.pairs()
@@ -346,12 +326,7 @@ def _spread(given: Counts, may: Flags, start: int, forward: bool, reached: Flags
 def find_possible(demand: Counts, supply: Counts, may: Flags) -> Flags:
     """Return which values (columns) the rows of each line can have; none where no assignment exists.
 
-    Parameters
-    ----------
-    demand, supply
-        How many rows a line has, and how often a value is there.
-    may
-        Whether a row of the line may have the value.
+    `demand` is how many rows a line has, `supply` how often a value is there.
     """
     lines, columns = may.shape
     possible = np.zeros(may.shape, np.bool_)

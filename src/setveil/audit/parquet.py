@@ -27,17 +27,7 @@ _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2", 
 
 
 def read_parquet(content: bytes, file: str, *, largest: int) -> Published:
-    """Return the published rows, or raise `DataError`.
-
-    Parameters
-    ----------
-    content
-        The bytes of the file.
-    file
-        The name to use in messages.
-    largest
-        The most bytes that the rows may take.
-    """
+    """Return the published rows, which may take at most `largest` bytes, or raise `DataError`."""
     import pyarrow as pa
 
     # -P: the folder of the program, whose modules are ours, must not shadow anything.

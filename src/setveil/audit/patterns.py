@@ -22,8 +22,17 @@ from numpy.typing import NDArray
 from ..errors import ResourceLimit, UsageError
 from ..model.guarantees import HiddenPatterns
 from .counting import TASKS, WITNESSES_AT_MOST, WORK_LIMIT, Effort, share_out, supports
-from .pattern_kernels import Tally, count_closed, note, raise_rows
-from .pattern_parts import add_label, new_desk, smaller_part, whole_part
+from .pattern_kernels import (
+    Asked,
+    Tally,
+    add_label,
+    count_closed,
+    new_desk,
+    note,
+    raise_rows,
+    smaller_part,
+    whole_part,
+)
 from .published import Published
 from .verdict import PairFinding, PatternWitness
 
@@ -91,15 +100,9 @@ def audit_pair(
     """
     if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
         raise UsageError("witnesses must be a whole number, 0 or more.")
-    given = paths or {}
-    found = _count(
-        (first, second),
-        guarantee,
-        given if guarantee.every_level else {},
-        witnesses,
-        threads,
-        work_limit,
-    )
+    given, effort = paths or {}, Effort(witnesses, threads, work_limit)
+    read = given if guarantee.every_level else {}
+    found = _count((first, second), guarantee, read, effort)
     if found.stopped and not found.patterns:
         raise ResourceLimit(
             f"the audit needs more than {work_limit:,} steps on these records.",
@@ -108,8 +111,8 @@ def audit_pair(
         )
     every_level: int | None = None if found.stopped else found.patterns
     if not guarantee.every_level and any(len(path) > 1 for path in given.values()):
-        limit = min(work_limit, EVERY_LEVEL_WORK_LIMIT)
-        raised = _count((first, second), guarantee, given, 0, threads, limit)
+        effort = Effort(0, threads, min(work_limit, EVERY_LEVEL_WORK_LIMIT))
+        raised = _count((first, second), guarantee, given, effort)
         every_level = None if raised.stopped else raised.patterns
     return PairFinding(
         found.patterns == 0,
@@ -125,12 +128,7 @@ def audit_pair(
 
 
 def _count(
-    data: tuple[Published, Published],
-    guarantee: HiddenPatterns,
-    paths: Paths,
-    witnesses: int,
-    threads: int | None,
-    work_limit: int,
+    data: tuple[Published, Published], guarantee: HiddenPatterns, paths: Paths, effort: Effort
 ) -> _Found:
     """Count the closed sets of either data set; rows hold all labels on the paths of their own."""
     labels, sides = _in_shared_codes(data, paths)
@@ -138,22 +136,20 @@ def _count(
     best: list[Fraction] = []
     found: list[PatternWitness] = []
     for place, (here, elsewhere) in enumerate((sides, sides[::-1]), 1):
-        tally, names_of_code = _search(
-            here, elsewhere, len(labels), guarantee, witnesses, threads, work_limit
-        )
+        tally, code_of_rank = _search(here, elsewhere, len(labels), guarantee, effort)
         checked += int(tally.checked.sum())
         patterns += int(tally.patterns.sum())
         used = int(tally.work.sum())
-        stopped = stopped or used > work_limit
-        work_limit = max(work_limit - used, 0)
+        stopped = stopped or used > effort.limit
+        effort = effort._replace(limit=max(effort.limit - used, 0))
         best += [
             Fraction(int(count) * elsewhere.records, int(other) * here.records)
             for count, other in tally.best
             if count
         ]
-        found += _witnesses(tally, names_of_code, labels, place)
+        found += _witnesses(tally, code_of_rank, labels, place)
     found.sort(key=lambda one: (len(one.labels), one.labels, one.more_frequent_in))
-    return _Found(checked, patterns, max(best, default=None), found[:witnesses], stopped)
+    return _Found(checked, patterns, max(best, default=None), found[: effort.witnesses], stopped)
 
 
 def _in_shared_codes(
@@ -181,9 +177,7 @@ def _search(
     elsewhere: _Side,
     n_codes: int,
     guarantee: HiddenPatterns,
-    witnesses: int,
-    threads: int | None,
-    work_limit: int,
+    effort: Effort,
 ) -> tuple[Tally, NDArray[np.int64]]:
     """Count the closed sets of one data set; return the tally, and the code of each rank in it."""
     least = _least_count(guarantee.min_support, here.records)
@@ -192,7 +186,7 @@ def _search(
     code_of_rank = by_support[support_by_code[by_support] >= least]
     rank_by_code = np.full(n_codes, -1, np.int32)
     rank_by_code[code_of_rank] = np.arange(len(code_of_rank), dtype=np.int32)
-    tally = _no_tally(len(code_of_rank), witnesses)
+    tally = _no_tally(len(code_of_rank), effort.witnesses)
     if not len(code_of_rank):
         return tally, code_of_rank
     most_elsewhere = _most_elsewhere(guarantee.growth, here.records, elsewhere.records)
@@ -212,17 +206,17 @@ def _search(
     held, held_elsewhere, closing, touched, entries = add_label(whole, 0, desk)
     tally.work[0] += entries
     names = whole.name_by_item[desk.closing[:closing]]
-    judged = most_elsewhere, here.records, elsewhere.records
+    asked = Asked(least, most_elsewhere, here.records, elsewhere.records)
     if closing:
-        note(0, held, held_elsewhere, names, *judged, tally)
+        note(held, held_elsewhere, names, asked, tally, 0)
     root = smaller_part(whole, 0, held, closing, touched, least, desk)
     firsts = len(root.name_by_item)
 
     def run(task: int, chosen: NDArray[np.int64]) -> None:
-        count_closed(chosen, root, names, len(code_of_rank), least, *judged, task, work_limit, tally)
+        count_closed(chosen, root, names, len(code_of_rank), asked, tally, task, effort.limit)
 
     if firsts:
-        share_out(run, firsts, tally.work, Effort(threads=threads))
+        share_out(run, firsts, tally.work, effort)
     return tally, code_of_rank
 
 

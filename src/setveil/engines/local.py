@@ -8,6 +8,7 @@ sets of nodes intersects the nodes' row lists and bitmaps, built at the first su
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,13 +20,12 @@ from ..hierarchy.tree import Hierarchy
 from ..kernels.itemsets.rare import find_rare
 from ..kernels.rows import expand_rows, merge_rows, recode_rows
 from ..kernels.supports import Index, count_supports, index_nodes, lift_sets, witness_leaves
-from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
+from ..model.guarantees import Coherence, Guarantee, KmAnonymity, LmDiversity
 from ..model.transactions import Rows, Transactions, bind
 from ..release.apply import published_rows
 from ..release.recoding import Recoding
 from .base import Ask, NodeSets, Violations, named, numbered
-from .diverse import undiverse_sets, with_breaches
-from .signed import rare_signed
+from .breaches import rare_signed, undiverse_sets, with_breaches
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -38,6 +38,11 @@ class Merged:
     indptr: Counts
     nodes: Ids
     weight_by_row: Counts
+
+    @property
+    def arrays(self) -> tuple[Counts, Ids, Counts]:
+        """The rows as kernels take them."""
+        return self.indptr, self.nodes, self.weight_by_row
 
     @classmethod
     def of(cls, indptr: Counts, nodes: Ids, weight_by_row: Counts) -> Merged:
@@ -89,39 +94,59 @@ class LocalEngine:
 
         Lists of rare sets and of moles can be long; while they are searched `ask` is called.
         """
-        if isinstance(guarantee, KAnonymity):
+        questions: Mapping[str, Callable[..., Violations]] = {
+            "km": self._rare_sets,
+            "km-negative": self._signed,
+            "lm": self._undiverse,
+            "coherence": self._moles,
+        }
+        answer = questions.get(guarantee.key)
+        if answer is None:
             raise UsageError("this engine answers about itemsets, not whole records.")
-        published = self._merged.recoded(recoding.node_of_leaf())
-        data = (published.indptr, published.nodes, published.weight_by_row)
-        if isinstance(guarantee, LmDiversity):
-            nodes = self.hierarchy.node_of_label
-            sensitive = [nodes[label] for label in sorted(guarantee.sensitive) if label in nodes]
-            return undiverse_sets(*data, guarantee, sensitive, limit)
-        if isinstance(guarantee, Coherence):
-            return self._moles(published, guarantee, limit, ask)
-        if guarantee.negative:
-            return rare_signed(*data, guarantee, limit)
-        sets, support = self._rare(published, guarantee, limit, ask)
+        return answer(self._merged.recoded(recoding.node_of_leaf()), guarantee, limit, ask)
+
+    def _rare_sets(
+        self, published: Merged, guarantee: KmAnonymity, limit: int | None, ask: Ask | None
+    ) -> Violations:
+        """Return the minimal sets that too few records hold."""
+        sets, support = self._rare(published, guarantee.k, guarantee.m, limit, ask)
         return Violations(sets, support, limit is None or len(sets) < limit)
+
+    def _signed(
+        self, published: Merged, guarantee: KmAnonymity, limit: int | None, ask: Ask | None
+    ) -> Violations:
+        """Return the minimal patterns of present and absent labels that too few records match."""
+        del ask  # asked for in portions, which are short
+        return rare_signed(*published.arrays, guarantee, limit)
+
+    def _undiverse(
+        self, published: Merged, guarantee: LmDiversity, limit: int | None, ask: Ask | None
+    ) -> Violations:
+        """Return the sets that point to a sensitive item too surely."""
+        del ask  # asked for in portions, which are short
+        return undiverse_sets(*published.arrays, guarantee, self._secrets(guarantee), limit)
+
+    def _secrets(self, guarantee: Guarantee) -> list[int]:
+        """Return the nodes of the labels to be kept secret, of those that occur."""
+        nodes = self.hierarchy.node_of_label
+        return [nodes[label] for label in sorted(guarantee.secret_labels) if label in nodes]
 
     def _moles(
         self, published: Merged, guarantee: Coherence, limit: int | None, ask: Ask | None
     ) -> Violations:
         """Return the minimal moles: public sets that are rare or give a private item away."""
-        names = self.hierarchy.node_of_label
-        private = [names[label] for label in sorted(guarantee.private) if label in names]
+        private = self._secrets(guarantee)
         shown = np.arange(len(self.hierarchy), dtype=np.int32)
         shown[private] = -1
         public = Merged.of(
             *recode_rows(published.indptr, published.nodes, shown), published.weight_by_row
         )
-        rare = self._rare(public, KmAnonymity(guarantee.k, guarantee.p), None, ask)
-        data = (published.indptr, published.nodes, published.weight_by_row)
-        sets, support = with_breaches(*data, guarantee, private, rare, ask)
+        rare = self._rare(public, guarantee.k, guarantee.p, None, ask)
+        sets, support = with_breaches(*published.arrays, guarantee, private, rare, ask)
         return Violations(sets[:limit], support[:limit], limit is None or len(sets) <= limit)
 
     def _rare(
-        self, published: Merged, guarantee: KmAnonymity, limit: int | None, ask: Ask | None
+        self, published: Merged, k: int, m: int, limit: int | None, ask: Ask | None
     ) -> tuple[NodeSets, Counts]:
         used, code = numbered(published.nodes)
         longest = int(np.diff(published.indptr).max(initial=0))
@@ -130,8 +155,8 @@ class LocalEngine:
             code,
             published.weight_by_row,
             len(used),
-            guarantee.k,
-            max(1, min(guarantee.m, longest)),
+            k,
+            max(1, min(m, longest)),
             limit or 0,
             self.threads,
             ask,

@@ -13,6 +13,7 @@ from html import escape
 from typing import Any
 
 from ..model.guarantees import Guarantee
+from ..model.numbers import counted
 from ..plain import Plain
 from ..release.claims import claims_of
 
@@ -257,8 +258,3 @@ def _number(patterns: Patterns, guarantee: Guarantee) -> str:
     if guarantee.known_at_most is None:
         return f"{patterns.total:,} {'class' if patterns.total == 1 else 'classes'} of records"
     return least + counted(patterns.total, "combination")
-
-
-def counted(number: int, word: str) -> str:
-    """Return a number with its word: 1 record, 2 records."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

@@ -21,6 +21,7 @@ from ..distinct import distinct
 from ..engines.local import LocalEngine
 from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import Guarantee
+from ..model.numbers import counted
 from ..progress import Watch
 from ..registry import METHODS
 from ..release.release import Release
@@ -36,7 +37,7 @@ from ..search.alternatives import (
     strongest,
 )
 from ..search.concessions import LIMIT, MOST, after, find_concessions, ncp
-from .account import Explanation, GivingWay, Level, Pattern, Patterns, Share, counted, few
+from .account import Explanation, GivingWay, Level, Pattern, Patterns, Share, few
 
 
 @dataclass(frozen=True)

@@ -72,14 +72,7 @@ _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot);)")
 def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collection[str]) -> None:
     """Raise `DataError` unless the bytes are a page as a release may hold.
 
-    Parameters
-    ----------
-    content
-        The bytes of ``report.html``.
-    certificate
-        The certificate, read and checked.
-    labels
-        The labels of the published hierarchy and, for a table, the names of its columns.
+    The certificate has been checked; `labels` are all that the page may show, columns included.
     """
     text = decode(content, NAME)
     head, start, rest = text.partition(START)

@@ -26,13 +26,7 @@ _CLAIM = re.compile("[0-9]|every level|every category", re.IGNORECASE)
 
 
 def check_words(certificate: Mapping[str, Any]) -> None:
-    """Raise `DataError` unless the sentences are there and name no number but the guarantee's.
-
-    Parameters
-    ----------
-    certificate
-        The certificate, its guarantee checked.
-    """
+    """Raise `DataError` unless the sentences are there and name no number but the guarantee's."""
     guarantee = certificate["guarantee"]
     if guarantee["model"] == "patterns":
         _check_pair_words(certificate)

@@ -68,21 +68,6 @@ def guarantee_from_dict(plain: Mapping[str, object], kind: str | None = "sets") 
     return GUARANTEES[str(model)].from_dict(plain)
 
 
-def bucket_guarantee_from_dict(plain: Mapping[str, object]) -> BucketGuarantee:
-    """Return the promise about buckets that `as_dict` described."""
-    return guarantee_from_dict(plain, "buckets")
-
-
-def pair_guarantee_from_dict(plain: Mapping[str, object]) -> HiddenPatterns:
-    """Return the promise about two data sets that `as_dict` described."""
-    return guarantee_from_dict(plain, "pairs")
-
-
-def least_support(guarantee: Guarantee) -> int:
-    """Return below which number records count as few."""
-    return guarantee.least_support
-
-
 __all__ = [
     "GUARANTEES",
     "LARGEST",
@@ -97,13 +82,10 @@ __all__ = [
     "LmDiversity",
     "MatchingDiversity",
     "Promise",
-    "bucket_guarantee_from_dict",
     "exact_growth",
     "exact_support",
     "guarantee_from_dict",
     "label_set",
-    "least_support",
-    "pair_guarantee_from_dict",
     "percentage",
     "whole_number",
 ]

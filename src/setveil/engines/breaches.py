@@ -1,4 +1,4 @@
-"""Sets of labels that point to a sensitive or private item too surely, as an engine's answer."""
+"""What breaks a promise other than by being rare: signed patterns, and sets that give secrets away."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import in_threads, new_stop
-from ..kernels.itemsets.signed import Telling, find_undiverse
-from ..model.guarantees import Coherence, LmDiversity
+from ..kernels.itemsets.signed import Telling, find_rare_signed, find_undiverse
+from ..model.guarantees import Coherence, KmAnonymity, LmDiversity
 from .base import Ask, NodeSets, Violations, numbered, padded
 
 Ids = NDArray[np.int32]
@@ -98,3 +98,43 @@ def with_breaches(
         if not any(part in found for part in parts):
             minimal.append(line)
     return padded(minimal), np.array([found[line] for line in minimal], dtype=np.int64)
+
+
+def rare_signed(
+    indptr: Counts, nodes: Ids, weight_by_row: Counts, guarantee: KmAnonymity, limit: int | None
+) -> Violations:
+    """Return the minimal signed patterns of at most m nodes in 1 .. k - 1 records, smaller first.
+
+    With a `limit`, larger sizes are searched only while fewer patterns than that were found.
+    """
+    used, code = numbered(nodes)
+    known: dict[frozenset[int], int] = {}
+    complete = True
+    for size in range(1, guarantee.m + 1):
+        most = 0 if limit is None else 4 * limit + 64
+        found, support = find_rare_signed(
+            indptr, code, weight_by_row, len(used), guarantee.k, size, most
+        )
+        complete = complete and not (0 < most <= len(found))
+        for line, records in zip(found.tolist(), support.tolist(), strict=True):
+            pattern = frozenset(literal for literal in line if literal != -1)
+            if len(pattern) == size and not _has_smaller(pattern, known):
+                known[pattern] = records
+        if limit is not None and len(known) >= limit:
+            complete = complete and size == guarantee.m
+            break
+    patterns = sorted(known, key=lambda pattern: (len(pattern), sorted(pattern)))[:limit]
+    return Violations(
+        padded([[int(used[x]) for x in sorted(pattern) if x >= 0] for pattern in patterns]),
+        np.array([known[pattern] for pattern in patterns], dtype=np.int64),
+        complete and len(patterns) == len(known),
+        padded([[int(used[-2 - x]) for x in sorted(pattern) if x < 0] for pattern in patterns]),
+    )
+
+
+def _has_smaller(pattern: frozenset[int], known: dict[frozenset[int], int]) -> bool:
+    return any(
+        frozenset(part) in known
+        for size in range(1, len(pattern))
+        for part in combinations(pattern, size)
+    )
