@@ -70,6 +70,13 @@ def test_errors_are_text_on_stderr_and_json_on_stdout(shell: Shell) -> None:
     assert ran.json["error"]["exit_code"] == 2
 
 
+def test_a_slip_in_the_method_is_told_before_anything_is_read(shell: Shell) -> None:
+    guarantee = ("--guarantee", "lm", "--sensitive", "beer", "--l", "2", "-k", "2", "-m", "1")
+    ran = shell("anonymize", "missing.csv", *guarantee, "--method", "optimum", "-o", "release")
+    assert ran.code == 2
+    assert ran.err.startswith("error[unknown-method]: unknown method 'optimum'. Did you mean optimal?")
+
+
 @pytest.mark.parametrize(
     "words",
     [("anonymize",), ("strange",), ("anonymize", "x", "--strange"), ("methods", "--json", "a", "b")],

@@ -411,6 +411,8 @@ class SetsWork(Work):
     def check_asked(self) -> None:
         """Raise for a promise, method or option that is wrong."""
         run = self.run
+        if run.method is not None:
+            method(run.method)
         self.job = Job(
             guarantee=run.guarantee(run.method),
             method=run.method,
