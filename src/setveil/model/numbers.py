@@ -25,8 +25,8 @@ def whole_number(name: str, value: object, *, least: int) -> int:
 
 
 _TEXT = re.compile(
-    r"(?P<number>([0-9]{1,9}(\.[0-9]{1,9})?|\.[0-9]{1,9})(?P<tiny>e-[0-9]{1,2})?|[0-9]{1,18}/[1-9][0-9]{0,9})"
-    r"(?P<percent> ?%)?"
+    r"(?P<decimal>([0-9]{1,9}(\.[0-9]{1,9})?|\.[0-9]{1,9})(?P<tiny>e-[0-9]{1,2})?)(?P<percent> ?%)?"
+    r"|(?P<ratio>[0-9]{1,18}/[1-9][0-9]{0,9})"
 )
 _COUNT = re.compile(r"[1-9][0-9]{0,11}")
 
@@ -58,7 +58,7 @@ def exact_number(value: object, *, percent: bool = False, tiny: bool = False) ->
         return None
     if found["tiny"] and not (tiny or isinstance(value, float)):
         return None
-    return Fraction(found["number"]) / (100 if found["percent"] else 1)
+    return Fraction(found["ratio"] or found["decimal"]) / (100 if found["percent"] else 1)
 
 
 def percentage(value: object) -> Fraction:

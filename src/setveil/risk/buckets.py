@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct, number_distinct
 from ..mining.gaps import Gap, Meetings, find_gaps
-from ..model.guarantees import BucketGuarantee, MatchingDiversity, whole_number
+from ..model.guarantees import BucketGuarantee, whole_number
 from ..model.layout import NO_VALUE
 from ..model.microdata import Microdata
 from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
@@ -266,7 +266,7 @@ class TableRisk:
                 f"    {_share(found.vulnerable_by_gaps, found.tuples)} have fewer than {found.l} "
                 f"possible values; {found.disclosed_by_gaps:,} have one",
             ]
-        elif isinstance(self.guarantee, MatchingDiversity):
+        elif self.guarantee.takes_rules:
             lines.append(
                 "  not counted is what rules that are missing tell: from where on all that hold are "
                 "there, this release does not say"

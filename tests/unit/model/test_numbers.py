@@ -38,7 +38,24 @@ def test_what_is_no_percent_is_read_the_same_everywhere(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " 1", "1 ", "+1", "-1", "1.", ".", "%", "1%%", "1,5", "1e3", "1/0", "1/2/3", "٣", "nan"],
+    [
+        "",
+        " 1",
+        "1 ",
+        "+1",
+        "-1",
+        "1.",
+        ".",
+        "%",
+        "1%%",
+        "1,5",
+        "1e3",
+        "1/0",
+        "1/2/3",
+        "1/3%",
+        "٣",
+        "nan",
+    ],
 )
 def test_other_texts_are_no_numbers(text: str) -> None:
     assert exact_number(text, percent=True, tiny=True) is None
