@@ -389,7 +389,8 @@ def _sets_command(
 
 def _buckets_command(file: str | None, quasi: Sequence[str], sensitive: str) -> str:
     if file == FRAME:
-        return f"setveil.microdata_from_frame(frame, quasi={list(quasi)}, sensitive={sensitive!r})"
+        call = "setveil.io.microdata.microdata_from_frame"
+        return f"{call}(frame, quasi={list(quasi)}, sensitive={sensitive!r})"
     return _command(file, ["--quasi", ",".join(quasi), "--sensitive", sensitive, "--l", "3"])
 
 

@@ -19,7 +19,7 @@ from .draft import ID_POLICIES, Policy, check_choice, finish
 from .formats.table import cells_of_table
 from .lists import read_labels
 from .records import TableOptions, build_records
-from .table import open_table
+from .table import open_frame
 
 
 @checked()
@@ -92,13 +92,13 @@ def from_frame(
             tuple(keep_unprotected),
             as_is,
         )
-        return build_records(open_table(frame), options, policy).as_transactions()
+        return build_records(open_frame(frame), options, policy).as_transactions()
     if keep or keep_unprotected or sensitive is not None:
         raise UsageError(
             "keep, keep_unprotected and sensitive need set_columns.", "Name the set-valued columns."
         )
     draft = draft_of_table(
-        open_table(frame),
+        open_frame(frame),
         layout=Layout("jsonl"),
         column=column,
         id_column=id_column,

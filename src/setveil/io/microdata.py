@@ -29,7 +29,7 @@ from .columns import Column, Columns, by_line, records_of_ids, repeats, told_of_
 from .draft import check_choice
 from .source import MAX_BYTES
 from .spelling import FORMS, check_spelling
-from .table import Table, every_row_lacks, missing_cells, open_table, told_of_left_out
+from .table import Table, every_row_lacks, missing_cells, open_frame, open_table, told_of_left_out
 from .text import MAX_PROBLEMS, shorten
 
 MISSING_CELLS = ("error", "suppress-row", "category")
@@ -102,6 +102,7 @@ def read_microdata(
     return _microdata(table, options)
 
 
+@checked("sensitive")
 def microdata_from_frame(
     frame: object, *, quasi: Sequence[str] | str, sensitive: str, **options: Any
 ) -> Microdata:
@@ -110,7 +111,7 @@ def microdata_from_frame(
     The options are those of `read_microdata`, bytes aside; a null is a cell without a value.
     """
     wanted = _options(quasi, sensitive, **options)
-    return _microdata(open_table(frame), wanted)
+    return _microdata(open_frame(frame), wanted)
 
 
 @dataclass(frozen=True)

@@ -96,9 +96,7 @@ def open_table(
 ) -> Table:
     """Return the table in a CSV or Parquet file, or a frame, which messages call `file`."""
     if not isinstance(given, str | os.PathLike):
-        from .arrow import arrow_table
-
-        return table_of_arrow(arrow_table(given), file)
+        return open_frame(given, file)
     source = read_source(given, max_bytes=max_bytes)
     if source.data.startswith(MAGIC):
         return table_of_arrow(parquet_table(source, max_bytes=max_bytes), source.name)
@@ -110,6 +108,13 @@ def open_table(
     fields = split_fields(data, delimiter=check_delimiter(delimiter), name=source.name)
     columns = columns_of_fields(fields, file=source.name, header=True, delimiter=delimiter)
     return Table(columns, Layout("table", delimiter=delimiter, gzip=source.gzip), notices)
+
+
+def open_frame(frame: object, file: str = FRAME) -> Table:
+    """Return the table in a frame; a path is none."""
+    from .arrow import arrow_table
+
+    return table_of_arrow(arrow_table(frame), file)
 
 
 def table_of_arrow(table: pa.Table, file: str) -> Table:

@@ -86,6 +86,8 @@ def test_whole_numbers_are_exact() -> None:
         (pa.table({"items": [["a", None]]}), {}, DataError, "null-item"),
         (pd.DataFrame({"items": [["a", 1]]}), {}, UsageError, "not-a-frame"),
         ([["a"]], {}, UsageError, "not-a-frame"),
+        ("frame.csv", {}, UsageError, "not-a-frame"),
+        ("frame.csv", {"set_columns": ["a"]}, UsageError, "not-a-frame"),
         (pa.table({"x": ["a"]}), {}, UsageError, "columns-unnamed"),
         (pa.table({"x": ["a"]}), {"column": "y"}, UsageError, "no-such-column"),
         (pa.table({"x": ["a"]}), {"column": "x"}, DataError, "not-a-list"),
