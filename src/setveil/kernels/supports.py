@@ -12,7 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .base import Counts, Ids, Words, even_parts, in_threads, jit, lowest_bit, plain, sort_slice
+from .base import (
+    Counts,
+    Ids,
+    Words,
+    even_parts,
+    in_threads,
+    jit,
+    lowest_bit,
+    plain,
+    row_holds,
+    sort_slice,
+)
 
 _MOST_BITMAP_BYTES = 1 << 29
 _TASKS_PER_THREAD = 16
@@ -185,18 +196,6 @@ def fill_bitmaps(list_indptr: Counts, rows: Ids, nodes: Ids, n_words: int, bitma
 
 
 @jit
-def _has_row(list_indptr: Counts, rows: Ids, node: int, row: int) -> bool:
-    low, high = list_indptr[node], list_indptr[node + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if rows[middle] < row:
-            low = middle + 1
-        else:
-            high = middle
-    return bool(low < list_indptr[node + 1] and rows[low] == row)
-
-
-@jit
 def support_of(nodes: Ids, size: int, index: Index, enough: int, slots: Ids) -> int:
     """Return the support of ``nodes[:size]``, or a lower bound that reaches `enough` > 0.
 
@@ -231,7 +230,7 @@ def support_of(nodes: Ids, size: int, index: Index, enough: int, slots: Ids) -> 
                     word = bitmaps[slots[i], row >> 6]
                     inside = word >> np.uint64(row & 63) & np.uint64(1) != 0
                 else:
-                    inside = _has_row(list_indptr, rows, nodes[i], row)
+                    inside = row_holds(list_indptr, rows, nodes[i], row)
                 if not inside:
                     break
             if inside:
