@@ -16,6 +16,8 @@ from setveil.model.numbers import (
     exact_support,
     percentage,
 )
+from setveil.registry import MINING_OPTIONS
+from setveil.run.fields import read_option
 
 THIRD = Fraction(33, 100)
 
@@ -62,6 +64,13 @@ def test_other_texts_are_no_numbers(text: str) -> None:
     for read in (exact_support, exact_growth, percentage, lambda value: exact_share("x", value)):
         with pytest.raises(UsageError):
             read(text)
+
+
+def test_an_option_kept_as_a_decimal_takes_what_a_decimal_says() -> None:
+    option = next(option for option in MINING_OPTIONS if option.name == "min_conf")
+    assert [read_option(option, text) for text in ("1/4", "25%", ".25")] == [0.25] * 3
+    with pytest.raises(UsageError, match="Give for example 1 or 40%"):
+        read_option(option, "1/3")
 
 
 def test_percent_is_for_shares_alone() -> None:
