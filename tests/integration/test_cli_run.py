@@ -47,9 +47,9 @@ def test_anonymize_writes_the_job_that_repeats_it(shell: Shell) -> None:
 
 
 def test_a_dry_run_can_write_the_job(shell: Shell) -> None:
-    ran = shell.anonymize("--save-job", "job.toml", "--dry-run")
+    ran = shell.anonymize("--save-job", "job.toml", "--dry-run", "--time-limit", "2.50")
     assert ran.code == 0
-    assert (shell.folder / "job.toml").exists()
+    assert "\ntime_limit = 2.5\n" in (shell.folder / "job.toml").read_text()
     assert not (shell.folder / "out").exists()
 
 
