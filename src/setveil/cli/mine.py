@@ -85,7 +85,7 @@ def itemsets(
     """
     asked = Asked.take(given)
     from ..mining.itemsets import least_count
-    from ..model.guarantees import exact_support
+    from ..model.numbers import exact_support
 
     support = exact_support(asked.min_support)
     _check(data, asked)

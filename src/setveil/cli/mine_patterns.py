@@ -107,7 +107,7 @@ def patterns(
 
 def _check(data: str, asked: Asked) -> None:
     """Refuse what does not go together, before anything is read."""
-    from ..model.guarantees import exact_growth, exact_support
+    from ..model.numbers import exact_growth, exact_support
 
     exact_growth(asked.growth)
     exact_support(asked.min_support)

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from ..distinct import count_distinct
 from ..errors import UsageError
-from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
+from ..model.numbers import whole_number
 from ..progress import Watch
 from ..release.buckets import Bucketing
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
+from ..model.numbers import whole_number
 from ..plain import Plain
 from ..progress import Watch
 from ..release.buckets import Bucketing

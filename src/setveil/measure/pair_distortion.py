@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import merge_rows, recode_rows
 from ..mining.itemsets import frequent_itemsets, least_count
-from ..model.guarantees import exact_support
+from ..model.numbers import exact_support
 from ..model.pattern_pair import PatternPair
 from ..release.distance import ValueDistance
 from ..release.recoding import PairRecoding

@@ -40,11 +40,8 @@ from ..engines.base import Engine
 from ..engines.local import LocalEngine
 from ..errors import Infeasible, UsageError
 from ..model.costs import Cost
-from ..model.guarantees import (
-    KmAnonymity,
-    LmDiversity,
-    whole_number,
-)
+from ..model.guarantees import KmAnonymity, LmDiversity
+from ..model.numbers import whole_number
 from ..model.transactions import Rows
 from ..progress import Watch
 from ..registry import method

@@ -31,7 +31,7 @@ from ..distinct import first_places, number_distinct
 from ..errors import UsageError
 from ..kernels.rows import merge_rows
 from ..kernels.supports import count_supports, index_nodes
-from ..model.guarantees import exact_growth, exact_support
+from ..model.numbers import exact_growth, exact_support
 from ..model.transactions import Transactions
 from ..model.vocabulary import Vocabulary
 from ..progress import Watch

@@ -36,9 +36,8 @@ from numpy.typing import NDArray
 from ..distinct import first_places, number_distinct
 from ..errors import ResourceLimit, UsageError
 from ..kernels.rules import MINIMUM, PRODUCT, Coded, Found, find_rules, joined, mark_covered
-from ..model.guarantees import whole_number
 from ..model.microdata import Microdata
-from ..model.numbers import exact_share
+from ..model.numbers import exact_share, whole_number
 from ..model.rules import Completeness, NegativeRule
 from ..progress import Watch
 from .rule_conditions import HUNDREDTHS, MEMBERSHIPS, Conditions, conditions_of

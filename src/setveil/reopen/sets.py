@@ -25,7 +25,7 @@ from ..io.folder.ownership import AUDIT, RECODING
 from ..io.folder.published import read_published
 from ..io.folder.twin import Twin, read_twin
 from ..model.costs import COST_NAMES, WEIGHTED
-from ..model.guarantees import LARGEST
+from ..model.numbers import LARGEST
 from ..model.transactions import Transactions, bind, canonical_order
 from ..progress import Watch
 from ..release.apply import BeforeAfter

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..model.guarantees import whole_number
+from ..model.numbers import whole_number
 from ..model.transactions import Transactions
 from ..plain import Plain
 from ..progress import Watch

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct, number_distinct
 from ..mining.gaps import Gap, Meetings, find_gaps
-from ..model.guarantees import BucketGuarantee, whole_number
+from ..model.guarantees import BucketGuarantee
 from ..model.layout import NO_VALUE
 from ..model.microdata import Microdata
+from ..model.numbers import whole_number
 from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
 from ..release.buckets import Bucketing
 from ..release.possible import SharedBucket, TupleClasses, classify, possible_counts, possible_values

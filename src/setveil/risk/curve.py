@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import UsageError
-from ..model.guarantees import whole_number
+from ..model.numbers import whole_number
 from ..model.transactions import Transactions
 from ..plain import Plain
 from ..progress import Watch

@@ -13,7 +13,7 @@ from html import escape
 import numpy as np
 
 from ..kernels.attack.matches import AT_RISK, search_rare
-from ..model.guarantees import whole_number
+from ..model.numbers import whole_number
 from ..model.transactions import Transactions
 from ..progress import Watch
 from .crowd import Crowd

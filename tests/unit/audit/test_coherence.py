@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import setveil as sv
 from setveil.audit import Published, audit_folder, audit_published
 from setveil.errors import DataError, ResourceLimit, UsageError
-from setveil.model.guarantees import Coherence, KmAnonymity, guarantee_from_dict, percentage
+from setveil.model.guarantees import Coherence, KmAnonymity, guarantee_from_dict
+from setveil.model.numbers import percentage
 from tests.oracle.promises import is_coherent, occurring_sets, support
 
 LABELS = "abcdef"

@@ -13,7 +13,7 @@ import pytest
 from setveil.errors import Cancelled, TimeLimit, UsageError
 from setveil.mining import emerging
 from setveil.mining.emerging import EmergingPattern, EmergingPatterns, emerging_patterns
-from setveil.model.guarantees import exact_growth
+from setveil.model.numbers import exact_growth
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 

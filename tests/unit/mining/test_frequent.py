@@ -15,7 +15,7 @@ from setveil.errors import Cancelled, ResourceLimit, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.io.transactions import read_transactions
 from setveil.mining.itemsets import Itemsets, frequent_itemsets, least_count
-from setveil.model.guarantees import exact_support
+from setveil.model.numbers import exact_support
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from tests.shared_data import shared_data
