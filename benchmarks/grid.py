@@ -63,7 +63,7 @@ class Bench:
         from setveil.model.guarantees import KAnonymity, KmAnonymity
         from setveil.progress import Watch
         from setveil.registry import method
-        from setveil.release.apply import BeforeAfter
+        from setveil.release.recoding import BeforeAfter
 
         record = method(point.method)
         guarantee = KAnonymity(point.k) if point.m is None else KmAnonymity(point.k, point.m)

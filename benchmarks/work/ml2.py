@@ -56,7 +56,7 @@ class World:
         """Anonymize, and return what mining loses."""
         import setveil as sv
         from setveil.measure.ml2 import mining_losses
-        from setveil.release.apply import BeforeAfter
+        from setveil.release.recoding import BeforeAfter
 
         release = sv.anonymize(
             self.data,

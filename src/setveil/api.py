@@ -22,7 +22,7 @@ from .model.pattern_pair import PatternPair
 from .model.transactions import Rows, Transactions
 from .progress import Watch
 from .refusals import NAMES, refuse_release
-from .release.bucket_release import BucketRelease
+from .release.buckets import BucketRelease
 from .release.pair_release import PairRelease
 from .release.release import Release
 from .run import Run, anonymize_kind
@@ -430,7 +430,7 @@ def measure(
     """
     from .measure.catalogue import score
     from .measure.queries import asked_workload
-    from .release.apply import BeforeAfter
+    from .release.recoding import BeforeAfter
 
     if isinstance(release, PairRelease):
         others = (original, measures, queries, random_queries, query_size, drawn_from, sanity)

@@ -27,7 +27,7 @@ from .model.guarantees import Guarantee
 from .progress import Watch
 from .registry import METHODS, MethodRecord
 from .registry import method as method_record
-from .release.apply import BeforeAfter
+from .release.recoding import BeforeAfter
 from .release.release import Release
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
 from .run.sets import Job, Prepared

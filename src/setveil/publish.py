@@ -28,7 +28,7 @@ from .release.release import Release
 if TYPE_CHECKING:
     from .audit.verdict import BucketFinding, PairFinding, Verdict
     from .measure.pair_scores import PairScores
-    from .release.bucket_release import BucketRelease
+    from .release.buckets import BucketRelease
     from .release.pair_release import PairRelease
     from .report.drawing import Figure
     from .report.frontier import Sweep

@@ -167,7 +167,7 @@ def _point(
     prepared: Prepared, engine: Any, guarantee: KmAnonymity, watch: Watch, shared: Mapping[str, Any]
 ) -> tuple[SweepPoint, tuple[str, ...]]:
     """Return a point, and what the user should know of how it came about."""
-    from .release.apply import BeforeAfter
+    from .release.recoding import BeforeAfter
 
     started = time.monotonic()
     longest = int(np.diff(engine.rows().indptr).max(initial=1))

@@ -21,8 +21,7 @@ from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDivers
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.publish import publish
-from setveil.release.bucket_release import BucketRelease
-from setveil.release.buckets import Bucketing
+from setveil.release.buckets import Bucketing, BucketRelease
 
 AGES = Hierarchy.from_paths([(str(age), f"{age // 10}0s", "any") for age in range(20, 60)])
 COLUMNS = {

@@ -24,8 +24,7 @@ from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDivers
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.publish import publish
-from setveil.release.bucket_release import BucketRelease
-from setveil.release.buckets import Bucketing
+from setveil.release.buckets import Bucketing, BucketRelease
 from setveil.run.buckets import anonymize_table
 from tests.hostile.labels import XSS
 from tests.hostile.test_hostile_labels import harmless, parsed

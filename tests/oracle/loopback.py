@@ -16,8 +16,7 @@ from setveil.errors import UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import Rows, Transactions
-from setveil.release.apply import published_rows
-from setveil.release.recoding import Recoding
+from setveil.release.recoding import Recoding, published_rows
 
 Signed = tuple[tuple[int, ...], tuple[int, ...]]
 

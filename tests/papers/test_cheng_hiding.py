@@ -19,11 +19,11 @@ from setveil.methods.hide_patterns.moves import Patterns, find_moves
 from setveil.methods.hide_patterns.scoring import FrequentForms, Scores
 from setveil.methods.hide_patterns.steps import distortion, overlapping, scored, utility_gain
 from setveil.methods.hide_patterns.work import PatternWork
+from setveil.model.costs import ValueDistance
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
-from setveil.release.distance import ValueDistance
 from setveil.release.recoding import PairRecoding
 from tests.papers.test_cheng import TABLE_1
 

@@ -23,8 +23,7 @@ from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
-from setveil.release.apply import BeforeAfter
-from setveil.release.recoding import Recoding
+from setveil.release.recoding import BeforeAfter, Recoding
 from setveil.search.gray import chunk_bounds, combinations_by_record, gray_order, gray_rank
 from tests.oracle.promises import (
     is_k_anonymous,

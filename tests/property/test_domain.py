@@ -21,7 +21,7 @@ from setveil.errors import DataError, Infeasible, UsageError
 from setveil.extend import apply
 from setveil.measure.branches import branch_losses
 from setveil.registry import METHODS
-from setveil.release.apply import BeforeAfter
+from setveil.release.recoding import BeforeAfter
 from setveil.reopen import read_release
 from setveil.sweep import Sweep, sweep
 from tests.contract.cases import public_bytes

@@ -24,8 +24,7 @@ from setveil.model.microdata import Microdata
 from setveil.model.rules import NOT_KNOWN, Completeness, NegativeRule, tuples_meeting
 from setveil.progress import Watch
 from setveil.publish import publish
-from setveil.release.bucket_release import BucketRelease
-from setveil.release.buckets import Bucketing
+from setveil.release.buckets import Bucketing, BucketRelease
 from setveil.release.possible import classify
 from setveil.reopen.buckets import read_public_buckets
 from setveil.risk.buckets import TableRisk, attack_by_rules, possible_despite_gaps

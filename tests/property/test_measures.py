@@ -19,8 +19,7 @@ from setveil.measure.catalogue import NAMES, chosen, score
 from setveil.measure.counted import discernibility_sum
 from setveil.measure.queries import query_errors, random_workload, workload_of
 from setveil.model.transactions import Rows, bind
-from setveil.release.apply import BeforeAfter
-from setveil.release.recoding import Recoding
+from setveil.release.recoding import BeforeAfter, Recoding
 from tests.oracle import losses
 from tests.oracle.losses import Case
 from tests.oracle.worlds import random_world

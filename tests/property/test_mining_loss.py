@@ -9,8 +9,7 @@ import pytest
 
 from setveil.measure.itemsets import itemset_measures, survival
 from setveil.measure.ml2 import SHARES, mining_losses, ml2_measures
-from setveil.release.apply import BeforeAfter
-from setveil.release.recoding import Recoding
+from setveil.release.recoding import BeforeAfter, Recoding
 from tests.oracle import mining_loss as oracle
 from tests.property.test_measures import random_case
 

@@ -11,9 +11,8 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Rows, Transactions
-from setveil.release.pair_release import PairRelease
+from setveil.release.pair_release import PairRelease, seal_of_pair
 from setveil.release.recoding import PairRecoding
-from setveil.release.sealing import seal_of_pair
 
 FOOD = Hierarchy.from_parents(
     {"ale": "drink", "tea": "drink", "bun": "bread", "rye": "bread", "ham": "all"}

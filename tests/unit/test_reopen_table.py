@@ -18,7 +18,7 @@ from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDivers
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.publish import publish
-from setveil.release.bucket_release import BucketRelease
+from setveil.release.buckets import BucketRelease
 from setveil.reopen.buckets import read_bucket_release, read_public_buckets
 from setveil.risk.buckets import attack_by_rules
 from setveil.run.buckets import anonymize_table

@@ -254,7 +254,7 @@ def share_of(name: str, text: str) -> Fraction:
 def _worst(release: Release, top: int) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
     from ..api import original_rows
     from ..measure.branches import branch_losses
-    from ..release.apply import BeforeAfter
+    from ..release.recoding import BeforeAfter
 
     found = branch_losses(BeforeAfter(release.recoding, original_rows(release)))
     return found.worst_branches(top), found.worst_items(top)

@@ -19,7 +19,7 @@ from .flags import as_json, check_outputs, check_there, with_flags, write_output
 if TYPE_CHECKING:
     from ..model.guarantees import Guarantee
     from ..model.transactions import Transactions
-    from ..release.bucket_release import BucketRelease
+    from ..release.buckets import BucketRelease
     from ..risk.assessment import Assessment
 
 EXAMPLE = (

@@ -11,8 +11,7 @@ from ..io.folder.ownership import BUCKETS, RULES
 from ..model.layout import Layout
 from ..progress import Watch
 from ..publish import Confirmed, Edition, Writer, refuse_labels, seconds_of
-from ..release.bucket_release import BucketRelease
-from ..release.buckets import bucket_name, count_name
+from ..release.buckets import BucketRelease, bucket_name, count_name
 
 if TYPE_CHECKING:
     from ..audit.verdict import BucketFinding

@@ -22,8 +22,7 @@ from ..kernels.rows import expand_rows, merge_rows, recode_rows
 from ..kernels.supports import Index, count_supports, index_nodes, lift_sets, witness_leaves
 from ..model.guarantees import Coherence, Guarantee, KmAnonymity, LmDiversity
 from ..model.transactions import Rows, Transactions, bind
-from ..release.apply import published_rows
-from ..release.recoding import Recoding
+from ..release.recoding import Recoding, published_rows
 from .base import Ask, NodeSets, Violations, named, numbered
 from .breaches import rare_signed, undiverse_sets, with_breaches
 

@@ -26,8 +26,7 @@ from ..hierarchy.tree import Hierarchy
 from ..model.transactions import Transactions, as_labels
 from ..progress import Watch
 from ..refusals import refuse_release
-from ..release.apply import BeforeAfter
-from ..release.recoding import Recoding
+from ..release.recoding import BeforeAfter, Recoding
 from ..release.release import Release, dropped_notice
 from ..run.sets import WHOLE_DOMAIN
 from .union import as_leaves, cells_of, check, extended, losses_of, united, with_rows

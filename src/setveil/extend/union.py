@@ -18,10 +18,8 @@ from ..model.fit import by_column, labels_in
 from ..model.layout import Layout, LayoutColumn
 from ..model.transactions import Rows, Transactions, bind, canonical_order
 from ..model.vocabulary import Vocabulary
-from ..release.apply import BeforeAfter
-from ..release.recoding import Recoding
-from ..release.release import Release
-from ..release.sealing import seal
+from ..release.recoding import BeforeAfter, Recoding
+from ..release.release import Release, seal
 
 Counts = NDArray[np.int64]
 

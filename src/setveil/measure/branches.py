@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..hierarchy.tree import Hierarchy
 from ..model.costs import COST_NAMES, Cost, make_cost
-from ..release.apply import BeforeAfter
+from ..release.recoding import BeforeAfter
 
 Integers = NDArray[np.int64]
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from ..errors import UsageError
 from ..progress import Watch
-from ..release.apply import BeforeAfter
+from ..release.recoding import BeforeAfter
 from .queries import Workload, checked_share
 from .scores import Measure, Score, Scores
 

@@ -43,7 +43,7 @@ from ..kernels.rows import merge_rows
 from ..model.costs import make_cost
 from ..model.fit import labels_in
 from ..model.transactions import Rows, Transactions, bind, canonical_order
-from ..release.apply import BeforeAfter
+from ..release.recoding import BeforeAfter
 from ..release.release import Release
 from .scores import Measure
 

@@ -41,7 +41,7 @@ from ..kernels.queries import estimate_supports
 from ..kernels.rows import recode_rows
 from ..mining.itemsets import Itemsets, frequent_itemsets, least_count
 from ..progress import Watch
-from ..release.apply import BeforeAfter, Merged
+from ..release.recoding import BeforeAfter, Merged
 from .scores import Measure, Value
 
 Ids = NDArray[np.int32]

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ..kernels.rows import recode_rows
 from ..mining.itemsets import Itemsets, frequent_itemsets, least_count, node_at_level
 from ..progress import Watch
-from ..release.apply import BeforeAfter, Merged
+from ..release.recoding import BeforeAfter, Merged
 from .scores import Measure
 
 Ids = NDArray[np.int32]

@@ -3,7 +3,7 @@
 The maximal frequent itemsets of both original data sets together are looked for among those of the
 published ones. An itemset is found again where a frequent set of published values names, for each of
 its values, the value itself or one above it; the nearest such set tells how far it was distorted (TD,
-see `release.distance`). Where there is none the itemset is lost, and is counted as such: the
+see `model.costs`). Where there is none the itemset is lost, and is counted as such: the
 distortion adds up the others.
 """
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ..hierarchy.tree import Hierarchy
 from ..kernels.rows import merge_rows, recode_rows
 from ..mining.itemsets import frequent_itemsets, least_count
+from ..model.costs import ValueDistance
 from ..model.numbers import exact_support
 from ..model.pattern_pair import PatternPair
-from ..release.distance import ValueDistance
 from ..release.recoding import PairRecoding
 
 Ids = NDArray[np.int32]

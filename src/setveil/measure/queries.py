@@ -51,7 +51,7 @@ from ..hierarchy.tree import Hierarchy
 from ..io.lists import QueryFile
 from ..kernels.queries import estimate_supports
 from ..kernels.supports import count_supports, index_nodes
-from ..release.apply import BeforeAfter
+from ..release.recoding import BeforeAfter
 from .scores import Measure
 
 SEED = 20_250_101

@@ -12,7 +12,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..release.apply import BeforeAfter
+from ..release.recoding import BeforeAfter
 
 if TYPE_CHECKING:
     from .queries import QueryErrors

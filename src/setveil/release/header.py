@@ -7,7 +7,10 @@ leave the house is decided by `release.documents`, and written by `setveil.publi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
@@ -92,6 +95,15 @@ class Seal:
 
     key: str
     digest: str
+
+    @classmethod
+    def over(cls, parts: Iterable[bytes], key: bytes | None = None) -> Seal:
+        """Return the seal of these bytes, under a fresh random key where none is given."""
+        key = secrets.token_bytes(32) if key is None else key
+        digest = hmac.new(key, digestmod=hashlib.sha256)
+        for part in parts:
+            digest.update(part)
+        return cls(key.hex(), digest.hexdigest())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,6 +7,7 @@ look the same are ordered by their originals, which only the private documents o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,9 +20,8 @@ from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair, column_of
 from ..model.transactions import Transactions, canonical_order
-from .apply import BeforeAfter
-from .header import Header, is_useless, telling_records
-from .recoding import EntryRecoding, PairRecoding
+from .header import Header, Seal, is_useless, telling_records
+from .recoding import BeforeAfter, EntryRecoding, PairRecoding
 
 Ids = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -221,3 +221,17 @@ def cell_by_row(published: Transactions, columns: Sequence[str]) -> Ids:
     row = np.repeat(np.arange(len(published), dtype=np.int64), published.length_by_record)
     cells[row, column_of_item[published.items]] = published.items
     return cells
+
+
+def seal_of_pair(pair: PatternPair, key: bytes | None = None) -> Seal:
+    """Return a keyed hash of the original records of both sides, whatever their order."""
+    labels = sorted(pair.hierarchy.labels[: pair.hierarchy.n_leaves])
+    parts = [json.dumps([list(pair.columns), labels], ensure_ascii=False).encode()]
+    for unordered, order in pair.originals:
+        records = unordered.take(order)
+        parts += [
+            np.int64(len(records)).astype("<i8").tobytes(),
+            records.indptr.astype("<i8").tobytes(),
+            records.items.astype("<i4").tobytes(),
+        ]
+    return Seal.over(parts, key)

@@ -1,7 +1,14 @@
-"""A release of records as sets: what is published, how it was made, and what that cost."""
+"""A release of records as sets: what is published, how it was made, and what that cost.
+
+Its original records are known again by two keyed hashes. `seal` is over the records as they were read,
+in their order, with unprotected cells: it confirms the very input. `digest_of_records` is over the same
+records in canonical order without those cells: it confirms them also where rows were shuffled or came
+in another format, which is all that a recoding needs, since its records are counted in that order.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -9,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import number_distinct
 from ..hierarchy.tree import Hierarchy
 from ..model.costs import WEIGHTED, cost_title
 from ..model.guarantees import Guarantee
 from ..model.layout import Layout
-from ..model.transactions import Rows, Transactions
-from .apply import published_rows
-from .header import Header, ObjectiveValue, is_useless, telling_records
-from .recoding import Recoding
-from .sealing import digest_of_rows
+from ..model.transactions import Rows, Transactions, as_labels, canonical_order
+from ..model.vocabulary import Vocabulary
+from .header import Header, ObjectiveValue, Seal, is_useless, telling_records
+from .recoding import Recoding, published_rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -229,7 +236,8 @@ class Release(Header):
         )
         if self.rows is not None:
             key = bytes.fromhex(self.seal.key)
-            plain["records_hmac_sha256"] = digest_of_rows(self.rows, self.hierarchy, key)
+            # Every leaf occurs, and the rows are in canonical order already.
+            plain["records_hmac_sha256"] = seal(as_labels(self.rows, self.hierarchy), key).digest
         return plain
 
     def hidden(self) -> dict[str, object]:
@@ -269,6 +277,26 @@ def _exact_value(objective: ObjectiveValue) -> dict[str, object]:
         "value": _exact(objective.value)["exact"],
         "bound": None if bound is None else _exact(bound)["exact"],
     }
+
+
+def seal(transactions: Transactions, key: bytes | None = None) -> Seal:
+    """Return a keyed hash of records as they are: labels, where each begins, items, open cells."""
+    parts = [
+        json.dumps(list(transactions.vocabulary.labels), ensure_ascii=False).encode(),
+        transactions.indptr.astype("<i8").tobytes(),
+        transactions.items.astype("<i4").tobytes(),
+    ]
+    if transactions.unprotected is not None:
+        parts.append(json.dumps(transactions.unprotected, ensure_ascii=False).encode())
+    return Seal.over(parts, key)
+
+
+def digest_of_records(transactions: Transactions, key: bytes) -> str:
+    """Return the keyed hash of the records alone, whatever their order, in hex digits."""
+    used, items = number_distinct(transactions.items)
+    labels = tuple(transactions.vocabulary.labels[item] for item in used.tolist())
+    plain = Transactions(Vocabulary(labels), transactions.indptr, items.astype(np.int32))
+    return seal(plain.take(canonical_order(plain)), key).digest
 
 
 def dropped_words(count: int) -> str:

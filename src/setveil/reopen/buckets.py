@@ -21,8 +21,7 @@ from ..model.guarantees import BucketGuarantee
 from ..model.microdata import Microdata
 from ..model.rules import Completeness, NegativeRule
 from ..progress import Watch
-from ..release.bucket_release import BucketRelease
-from ..release.buckets import Bucketing
+from ..release.buckets import Bucketing, BucketRelease
 from .account import Account, StrPath
 
 if TYPE_CHECKING:

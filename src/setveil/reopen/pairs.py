@@ -21,9 +21,8 @@ from ..model.layout import Layout
 from ..model.pattern_pair import PatternPair
 from ..model.transactions import Rows
 from ..progress import Watch
-from ..release.pair_release import PairRelease
+from ..release.pair_release import PairRelease, seal_of_pair
 from ..release.recoding import PairRecoding
-from ..release.sealing import seal_of_pair
 from .account import Account, StrPath, read_tree
 
 if TYPE_CHECKING:

@@ -28,11 +28,9 @@ from ..model.costs import COST_NAMES, WEIGHTED
 from ..model.numbers import LARGEST
 from ..model.transactions import Transactions, bind, canonical_order
 from ..progress import Watch
-from ..release.apply import BeforeAfter
 from ..release.header import ObjectiveValue
-from ..release.recoding import Recoding
-from ..release.release import Release
-from ..release.sealing import digest_as_read, digest_of_records
+from ..release.recoding import BeforeAfter, Recoding
+from ..release.release import Release, digest_of_records, seal
 from .account import Account, StrPath, read_tree
 
 
@@ -64,7 +62,7 @@ def with_original(release: Release, original: Transactions, twin: Twin) -> Relea
         )
     key = bytes.fromhex(release.seal.key)
     told = twin.audit["input"].get("records_hmac_sha256")
-    alike = hmac.compare_digest(digest_as_read(original, key), release.seal.digest)
+    alike = hmac.compare_digest(seal(original, key).digest, release.seal.digest)
     if not alike and isinstance(told, str) and told.isascii():
         alike = hmac.compare_digest(digest_of_records(original, key), told)
     if not alike:

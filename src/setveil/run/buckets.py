@@ -22,8 +22,7 @@ from ..model.microdata import Microdata
 from ..model.rules import NOT_KNOWN, NegativeRule, binding_rules, check_facts
 from ..progress import Watch
 from ..registry import MethodRecord, default_method, method
-from ..release.bucket_release import BucketRelease
-from ..release.sealing import seal_of_table
+from ..release.buckets import BucketRelease, seal_of_table
 from .fields import refuse_stdin_twice
 from .work import Work
 

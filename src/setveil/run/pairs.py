@@ -16,8 +16,7 @@ from ..model.numbers import exact_growth
 from ..model.pattern_pair import PatternPair
 from ..progress import Watch
 from ..registry import default_method, method
-from ..release.pair_release import PairRelease
-from ..release.sealing import seal_of_pair
+from ..release.pair_release import PairRelease, seal_of_pair
 from .fields import check_threads, refuse_stdin_twice
 from .reading import warn_of_nothing_shared
 from .work import Work

@@ -29,8 +29,7 @@ from ..model.transactions import Rows, Transactions, bind
 from ..progress import Watch
 from ..registry import MethodRecord, OptionValue, default_method, method
 from ..release.header import ObjectiveValue
-from ..release.release import Release, dropped_notice
-from ..release.sealing import seal
+from ..release.release import Release, dropped_notice, seal
 from .fields import check_threads
 from .reading import input_files, looks_learned
 from .work import Work
@@ -38,7 +37,7 @@ from .work import Work
 if TYPE_CHECKING:
     from ..engines.base import Engine
     from ..methods.outcome import Outcome
-    from ..release.apply import BeforeAfter
+    from ..release.recoding import BeforeAfter
 
 WHOLE_DOMAIN = "the loss counts all items of the hierarchy, whether they occur in the data or not."
 
@@ -221,7 +220,7 @@ class Prepared:
         from ..engines.local import LocalEngine
         from ..measure.counted import mean_unit_cost
         from ..model.transactions import canonical_order
-        from ..release.apply import BeforeAfter
+        from ..release.recoding import BeforeAfter
 
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)

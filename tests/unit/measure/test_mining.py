@@ -12,8 +12,7 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.itemsets import itemset_measures, survival
 from setveil.measure.ml2 import DML2, DML2_LOST, ML2, mining_losses, ml2_measures
 from setveil.model.transactions import Transactions, bind
-from setveil.release.apply import BeforeAfter
-from setveil.release.recoding import Recoding
+from setveil.release.recoding import BeforeAfter, Recoding
 from tests.shared_data import shared_data
 
 

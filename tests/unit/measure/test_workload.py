@@ -12,8 +12,7 @@ from setveil.errors import DataError, UsageError
 from setveil.io.lists import QueryFile
 from setveil.measure.queries import asked_workload, query_errors, random_workload, workload_of
 from setveil.model.transactions import Rows, bind
-from setveil.release.apply import BeforeAfter
-from setveil.release.recoding import Recoding
+from setveil.release.recoding import BeforeAfter, Recoding
 
 ROWS = [["ale", "bun"], ["ale", "milk"], ["wine", "bun"], ["bun"]]
 TREE = sv.Hierarchy.from_parents(

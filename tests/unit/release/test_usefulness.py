@@ -13,8 +13,7 @@ from setveil.errors import Infeasible
 from setveil.hierarchy.tree import Hierarchy
 from setveil.model.microdata import Microdata
 from setveil.model.pattern_pair import PatternPair
-from setveil.release.bucket_release import BucketRelease
-from setveil.release.buckets import Bucketing
+from setveil.release.buckets import Bucketing, BucketRelease
 from setveil.release.pair_release import PairRelease
 from setveil.release.recoding import PairRecoding
 

@@ -26,7 +26,7 @@ from ...kernels.hiding.move_scores import (
     find_distances,
     score_moves,
 )
-from ...release.distance import MOST_FORMS, ValueDistance
+from ...model.costs import MOST_FORMS, ValueDistance
 from .moves import Moves, Patterns
 from .state import Counts, PairState, Published
 

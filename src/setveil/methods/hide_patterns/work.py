@@ -12,10 +12,10 @@ import numpy as np
 from ...errors import Infeasible, ResourceLimit, TimeLimit, UsageError
 from ...kernels.rows import merge_rows
 from ...mining.itemsets import frequent_itemsets, least_count
+from ...model.costs import ValueDistance
 from ...model.guarantees import HiddenPatterns
 from ...model.pattern_pair import PatternPair
 from ...progress import Watch
-from ...release.distance import ValueDistance
 from .mined import PatternMiner
 from .moves import Patterns, is_narrow
 from .scoring import FrequentForms

@@ -14,8 +14,7 @@ import numpy as np
 from ...model.layout import NO_VALUE
 from ...model.rules import NegativeRule
 from ...progress import where_time_went
-from ...release.bucket_release import BucketRelease
-from ...release.buckets import BucketTables
+from ...release.buckets import BucketRelease, BucketTables
 from ...risk.buckets import BackgroundAttack
 from ...risk.definetti import DeFinettiAttack
 from ..html import Content, Html, bar, element, join, label, listed, section, table

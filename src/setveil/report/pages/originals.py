@@ -18,8 +18,8 @@ from ...measure.branches import BranchLosses
 from ...measure.scores import Scores
 from ...model.costs import cost_title, make_cost
 from ...progress import where_time_went
-from ...release.apply import BeforeAfter
 from ...release.header import UNKNOWN_OPTIMUM
+from ...release.recoding import BeforeAfter
 from ...release.release import Release, dropped_words, empty_words
 from ..html import Content, Html, bar, element, join, label, section, table, terms_and_meanings
 from .outline import ABOVE, HIDDEN, LEFT_OUT, PUBLISHED, outline, with_below

@@ -27,7 +27,7 @@ from ..html import (
 )
 
 if TYPE_CHECKING:
-    from ...release.bucket_release import BucketRelease
+    from ...release.buckets import BucketRelease
     from ...release.pair_release import PairRelease
 
 QUESTIONS: Mapping[str, tuple[str, str]] = {

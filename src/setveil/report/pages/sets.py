@@ -19,8 +19,8 @@ from ...measure.branches import branch_losses
 from ...measure.scores import Scores
 from ...model.guarantees import guarantee_from_dict
 from ...model.transactions import Transactions
-from ...release.apply import BeforeAfter
 from ...release.documents import PERSONAL
+from ...release.recoding import BeforeAfter
 from ...release.release import Release
 from ...risk.curve import RiskCurve
 from ..drawing import Figure
