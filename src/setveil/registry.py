@@ -1,7 +1,7 @@
 """One record a method: what the API, the CLI, the docs, the benchmarks and the contract tests know.
 
 To add a method: write ``methods/x.py`` with a function ``anonymize(engine, guarantee, *, cost, watch,
-...)``, add one record here, a page ``docs/methods/x.md`` and a test of the paper's example. The rest
+...)``, a record here, a page ``docs/methods/x.md`` and a test of the paper's example. The rest
 follows from the record. The module is imported when the method is first used.
 """
 
@@ -17,7 +17,6 @@ from .errors import UsageError
 
 if TYPE_CHECKING:
     from .model.guarantees import Promise
-
 
 OptionValue = int | float | str | bool
 
