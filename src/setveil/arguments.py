@@ -11,16 +11,18 @@ import collections.abc
 import functools
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from types import NoneType, SimpleNamespace, UnionType
-from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import UsageError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_UNPACKED = re.compile(r"Unpack\[(\w+)\]")
 _MANY = (collections.abc.Iterable, collections.abc.Sequence, list)
 _NAMES: Mapping[Any, str] = {
     NoneType: "None",
@@ -37,24 +39,27 @@ _NAMES: Mapping[Any, str] = {
 def checked(*leaving: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator that raises `UsageError` for arguments of another type than annotated.
 
-    Parameters
-    ----------
-    leaving
-        Arguments that the function itself checks, and says more about.
+    Those of `leaving` the function itself checks, and says more about. Where it takes
+    ``**options: Unpack[Options]``, each key of that `TypedDict` is an argument of its own, in the
+    signature too; ``Annotated[type, default]`` tells what the function gets where it is not given.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
+        plain = inspect.signature(function)
+        signature = _with_options(function, plain)
         kind_of: dict[str, Any] = {}
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             if not kind_of:
-                kind_of.update(_kinds(function, leaving))
+                kind_of.update(_kinds(function, signature, leaving))
             try:
-                given = signature.bind(*args, **kwargs).arguments
+                bound = signature.bind(*args, **kwargs)
             except TypeError:
+                if signature is not plain:
+                    _refuse_unknown(function, signature, kwargs)
                 return function(*args, **kwargs)  # which raises it, and says it better
+            given = bound.arguments
             for name, value in given.items():
                 if (
                     isinstance(value, str)
@@ -79,20 +84,55 @@ def checked(*leaving: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                         f"Give {wanted}.",
                         code="wrong-type",
                     )
-            return function(*args, **kwargs)
+            if signature is plain:
+                return function(*args, **kwargs)
+            bound.apply_defaults()
+            return function(*bound.args, **bound.kwargs)
 
+        if signature is not plain:
+            call.__signature__ = signature  # type: ignore[attr-defined]
         return call
 
     return decorate
 
 
-def _kinds(function: Callable[..., object], leaving: tuple[str, ...]) -> dict[str, Any]:
+def _with_options(function: Callable[..., object], plain: inspect.Signature) -> inspect.Signature:
+    """Return a signature in which unpacked options stand one by one."""
+    *own, last = plain.parameters.values()
+    found = _UNPACKED.fullmatch(str(last.annotation))
+    if found is None:
+        return plain
+    hints = get_type_hints(function.__globals__[found[1]], include_extras=True)
+    options = [
+        last.replace(
+            name=name,
+            kind=last.KEYWORD_ONLY,
+            default=hint.__metadata__[0] if get_origin(hint) is Annotated else last.empty,
+            annotation=hint.__origin__ if get_origin(hint) is Annotated else hint,
+        )
+        for name, hint in hints.items()
+    ]
+    return plain.replace(parameters=[*own, *options])
+
+
+def _refuse_unknown(
+    function: Callable[..., object], signature: inspect.Signature, given: Mapping[str, object]
+) -> None:
+    """Raise what Python raises for an argument that a function does not have."""
+    for name in given:
+        if name not in signature.parameters:
+            raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}")
+
+
+def _kinds(
+    function: Callable[..., object], signature: inspect.Signature, leaving: tuple[str, ...]
+) -> dict[str, Any]:
     """Return what each argument may be."""
     annotations = {
         name: parameter.annotation
-        for name, parameter in inspect.signature(function).parameters.items()
+        for name, parameter in signature.parameters.items()
         if name not in leaving
-        and isinstance(parameter.annotation, str)
+        and parameter.annotation is not parameter.empty
         and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
     }
     scope = _Scope(getattr(function, "__globals__", {}))

@@ -18,10 +18,6 @@ MOST_PARAMETERS = 12
 MAY_HAVE_MORE = {
     "anonymize": 14,
     "compare": 13,
-    "from_frame": 21,
-    "read_microdata": 14,
-    "read_records": 18,
-    "read_transactions": 19,
     "sweep": 13,
 }
 """Functions that still take more parameters, and how many. This list only gets shorter."""

@@ -17,10 +17,10 @@ from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .arrays import Codes, Places, arrow_integers, arrow_texts, numpy_integers
-from .columns import FRAME, Column, check_names, merged_by_id, told_of_unused
-from .draft import Draft, refuse_unused_policy
+from .columns import FRAME, Column, Draft, check_names, merged_by_id, told_of_unused
 from .formats.long import draft_of_long
 from .formats.onehot import draft_of_onehot
+from .options import refuse_unused_policy
 from .sniff import ID_NAMES, ITEM_NAMES
 from .table import Table
 from .text import MAX_PROBLEMS, shorten

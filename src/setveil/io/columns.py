@@ -1,6 +1,8 @@
-"""Named columns of one height: what a CSV with a header and an Arrow table have in common.
+"""What readers hand over, not yet judged: named columns of one height, and drafts of records.
 
-The long, one-hot and table layouts are read from here, whether the cells came from a file or a frame.
+Columns are what a CSV with a header and an Arrow table have in common: the long, one-hot and table
+layouts are read from them, whether the cells came from a file or a frame. What any format gives is a
+`Draft`, which `transactions.finish` judges.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 
 from ..distinct import first_places
 from ..errors import DataError, Problem, UsageError
+from ..model.layout import Layout
 from .arrays import Codes, Flags, Places
 from .csv_text import Fields, ragged_problems
 from .text import HasLines, shorten
@@ -76,6 +79,32 @@ class Columns(HasLines):
         return replace(
             self, by_name={name: col for name, col in self.by_name.items() if name not in gone}
         )
+
+
+@dataclass(frozen=True)
+class Draft(HasLines):
+    """Entries, that is (row, value) pairs, with the place of each row in the file.
+
+    `blank_rows` tells that a row without entries was a blank line rather than an explicit empty set.
+    `record_of_row` is given where an id says which rows are one person. `prefixes` tells, value by
+    value, what of it names a column. `cells_of_row` are the raw cells of unprotected columns, the same
+    for all rows of a record.
+    """
+
+    file: str | None
+    layout: Layout
+    values: list[str]
+    row_of_entry: Places
+    code_of_entry: Codes
+    n_rows: int
+    line_of_row: Places | None = None
+    record_of_row: Places | None = None
+    count_of_entry: Places | None = None
+    prefixes: list[str] | None = None
+    blank_rows: bool = False
+    cells_of_row: list[tuple[str, ...]] | None = None
+    notices: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 def no_records(file: str | None) -> DataError:

@@ -5,8 +5,8 @@ None of these libraries is imported here; an object only has to offer ``__arrow_
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import pyarrow as pa
 
@@ -15,11 +15,15 @@ from ..errors import UsageError
 from ..model.layout import Layout
 from ..model.transactions import Transactions
 from .arrow import draft_of_table, list_array
-from .draft import ID_POLICIES, Policy, check_choice, finish
 from .formats.table import cells_of_table
-from .lists import read_labels
+from .options import ID_POLICIES, OfCells, OfItems, check_choice
 from .records import TableOptions, build_records
 from .table import open_frame
+from .transactions import Policy, finish
+
+
+class Options(OfItems, OfCells, total=False):
+    """How a frame is read."""
 
 
 @checked()
@@ -27,25 +31,10 @@ def from_frame(
     frame: object,
     *,
     column: str | None = None,
-    id_column: str | None = None,
-    item_column: str | None = None,
-    count_column: str | None = None,
     onehot: bool | None = None,
     set_columns: Mapping[str, str | None] | Sequence[str] | None = None,
-    keep: Sequence[str] = (),
-    sensitive: str | None = None,
-    missing_cells: str = "error",
-    keep_unprotected: Sequence[str] = (),
-    counts: bool = False,
-    labels: str | os.PathLike[str] | Mapping[str, str] | None = None,
     empty_rows: str = "keep",
-    id_policy: str = "merge",
-    integers: bool = False,
-    missing: Iterable[str] = (),
-    normalize: str | None = None,
-    strict: bool = False,
-    repeats: str = "once",
-    as_is: bool = False,
+    **reading: Unpack[Options],
 ) -> Transactions:
     """Return the records of a frame as sets of items.
 
@@ -65,35 +54,18 @@ def from_frame(
 
     The other options are those of `read_transactions`.
     """
-    check_choice("id_policy", id_policy, ID_POLICIES)
-    policy = Policy(
-        empty_rows=empty_rows,
-        missing=frozenset([missing] if isinstance(missing, str) else missing),
-        normalize=normalize,
-        strict=strict,
-        integers=integers,
-        counts=counts or count_column is not None,
-        label_of_id=None if labels is None else read_labels(labels),
-        repeats=repeats,
-    )
+    check_choice("id_policy", reading["id_policy"], ID_POLICIES)
+    policy = Policy.of_items(empty_rows, reading)
+    item_column, count_column = reading["item_column"], reading["count_column"]
     if set_columns is not None:
-        if column or item_column or count_column or onehot or counts:
+        if column or item_column or count_column or onehot or reading["counts"]:
             raise UsageError(
                 "set_columns goes with keep, sensitive and id_column only.", "Leave out the rest."
             )
         separators = set_columns if isinstance(set_columns, Mapping) else dict.fromkeys(set_columns)
-        options = TableOptions(
-            dict(separators),
-            tuple(keep),
-            sensitive,
-            id_column,
-            id_policy,
-            missing_cells,
-            tuple(keep_unprotected),
-            as_is,
-        )
+        options = TableOptions.of(separators, reading, reading)
         return build_records(open_frame(frame), options, policy).as_transactions()
-    if keep or keep_unprotected or sensitive is not None:
+    if reading["keep"] or reading["keep_unprotected"] or reading["sensitive"] is not None:
         raise UsageError(
             "keep, keep_unprotected and sensitive need set_columns.", "Name the set-valued columns."
         )
@@ -101,11 +73,11 @@ def from_frame(
         open_frame(frame),
         layout=Layout("jsonl"),
         column=column,
-        id_column=id_column,
+        id_column=reading["id_column"],
         item_column=item_column,
         count_column=count_column,
         onehot=onehot,
-        id_policy=id_policy,
+        id_policy=reading["id_policy"],
     )
     return finish(draft, policy)
 

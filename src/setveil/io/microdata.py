@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Unpack
 
 import numpy as np
 
@@ -26,8 +26,7 @@ from ..model.vocabulary import label_fault
 from .arrays import Flags
 from .column_look import Roles, look_at_columns
 from .columns import Column, Columns, by_line, records_of_ids, repeats, told_of_unused
-from .draft import check_choice
-from .source import MAX_BYTES
+from .options import OfFiles, OfLabels, check_choice, texts_of
 from .spelling import FORMS, check_spelling
 from .table import Table, every_row_lacks, missing_cells, open_frame, open_table, told_of_left_out
 from .text import MAX_PROBLEMS, shorten
@@ -40,23 +39,27 @@ _REMEDY_OF_LISTS = (
 )
 
 
+class OfTuples(OfLabels, total=False):
+    """How the cells of a table with a secret are read."""
+
+    hierarchies: Annotated[Mapping[str, Hierarchy] | None, None]
+    intervals: Annotated[Mapping[str, Sequence[Edges]] | None, None]
+    id_column: Annotated[str | None, None]
+    missing_cells: Annotated[str, "error"]
+    as_is: Annotated[bool, False]
+
+
+class Options(OfFiles, OfTuples, total=False):
+    """The same, of a file."""
+
+
 @checked("sensitive")
 def read_microdata(
     path: str | os.PathLike[str],
     *,
     quasi: Sequence[str] | str,
     sensitive: str,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    intervals: Mapping[str, Sequence[Edges]] | None = None,
-    id_column: str | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    missing: Iterable[str] = (),
-    missing_cells: str = "error",
-    normalize: str | None = None,
-    strict: bool = False,
-    max_bytes: int = MAX_BYTES,
-    as_is: bool = False,
+    **reading: Unpack[Options],
 ) -> Microdata:
     """Return the tuples of a table with a header.
 
@@ -86,32 +89,20 @@ def read_microdata(
     as_is
         Go on where a cell looks like a list of values, or where most sensitive values are one person's.
     """
-    options = _options(
-        quasi,
-        sensitive,
-        hierarchies=hierarchies,
-        intervals=intervals,
-        id_column=id_column,
-        missing=missing,
-        missing_cells=missing_cells,
-        normalize=normalize,
-        strict=strict,
-        as_is=as_is,
-    )
-    table = open_table(path, delimiter=delimiter, encoding=encoding, max_bytes=max_bytes)
-    return _microdata(table, options)
+    options = _Options.of(quasi, sensitive, reading)
+    return _microdata(open_table(path, reading), options)
 
 
 @checked("sensitive")
 def microdata_from_frame(
-    frame: object, *, quasi: Sequence[str] | str, sensitive: str, **options: Any
+    frame: object, *, quasi: Sequence[str] | str, sensitive: str, **reading: Unpack[OfTuples]
 ) -> Microdata:
     """Return the tuples of a frame: pandas, polars, DuckDB, pyarrow, or anything with Arrow's stream.
 
     The options are those of `read_microdata`, bytes aside; a null is a cell without a value.
     """
-    wanted = _options(quasi, sensitive, **options)
-    return _microdata(open_frame(frame), wanted)
+    options = _Options.of(quasi, sensitive, reading)
+    return _microdata(open_frame(frame), options)
 
 
 @dataclass(frozen=True)
@@ -129,6 +120,33 @@ class _Options:
     strict: bool
     as_is: bool
 
+    @classmethod
+    def of(cls, quasi: Sequence[str] | str, sensitive: str, reading: OfTuples) -> _Options:
+        """Return what was asked for."""
+        if not isinstance(sensitive, str):
+            raise _several_sensitive(list(sensitive) if isinstance(sensitive, Iterable) else [])
+        check_choice("missing_cells", reading["missing_cells"], MISSING_CELLS)
+        check_choice("normal_form", reading["normalize"], (None, *FORMS))
+        hierarchies = dict(reading["hierarchies"] or {})
+        intervals = dict(reading["intervals"] or {})
+        for name in intervals:
+            if name in hierarchies:
+                raise UsageError(
+                    f"column {shorten(name)} has a hierarchy and intervals.", "Give one of them."
+                )
+        return cls(
+            (quasi,) if isinstance(quasi, str) else tuple(quasi),
+            sensitive,
+            hierarchies,
+            intervals,
+            reading["id_column"],
+            texts_of(reading["missing"]),
+            reading["missing_cells"],
+            reading["normalize"],
+            reading["strict"],
+            reading["as_is"],
+        )
+
     def check_names(self, columns: Columns) -> None:
         """Raise `UsageError` for columns that are not there, or that have two roles."""
         parts = [part.strip() for part in self.sensitive.split(",")]
@@ -142,43 +160,6 @@ class _Options:
             what = f"column {shorten(str(self.id_column))} is given two roles or named twice."
             remedy = "Give it one: an id tells persons apart and goes no further."
             raise UsageError(what, remedy, code="two-roles")
-
-
-def _options(
-    quasi: Sequence[str] | str,
-    sensitive: str,
-    *,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    intervals: Mapping[str, Sequence[Edges]] | None = None,
-    id_column: str | None = None,
-    missing: Iterable[str] = (),
-    missing_cells: str = "error",
-    normalize: str | None = None,
-    strict: bool = False,
-    as_is: bool = False,
-) -> _Options:
-    if not isinstance(sensitive, str):
-        raise _several_sensitive(list(sensitive) if isinstance(sensitive, Iterable) else [])
-    check_choice("missing_cells", missing_cells, MISSING_CELLS)
-    check_choice("normal_form", normalize, (None, *FORMS))
-    hierarchies, intervals = dict(hierarchies or {}), dict(intervals or {})
-    for name in intervals:
-        if name in hierarchies:
-            raise UsageError(
-                f"column {shorten(name)} has a hierarchy and intervals.", "Give one of them."
-            )
-    return _Options(
-        (quasi,) if isinstance(quasi, str) else tuple(quasi),
-        sensitive,
-        hierarchies,
-        intervals,
-        id_column,
-        frozenset([missing] if isinstance(missing, str) else missing),
-        missing_cells,
-        normalize,
-        strict,
-        as_is,
-    )
 
 
 def _several_sensitive(names: Sequence[str]) -> UsageError:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
@@ -25,13 +25,12 @@ from ..model.vocabulary import label_fault
 from .arrays import Flags
 from .column_look import Roles, look_at_columns
 from .columns import FRAME, Column, Columns, told_of_unused
-from .draft import Policy, check_choice, finish
 from .formats.baskets import LEAST_LINES
-from .source import MAX_BYTES
+from .options import OfFiles, OfLabels, check_choice, texts_of
 from .spelling import FORMS, check_spelling_of_pair
 from .table import Entries, every_row_lacks, missing_cells, open_table, told_of_left_out
 from .text import shorten
-from .transactions import read_transactions
+from .transactions import Policy, finish, read_transactions
 
 MISSING_CELLS = ("error", "suppress", "suppress-row", "complete-rows", "category")
 SHOWN_CLASSES = 8
@@ -401,37 +400,35 @@ class _Cells:
         return finish(entries.draft(replace(self.layout, columns=kept), self.notices), self.policy)
 
 
+class Options(OfFiles, OfLabels, total=False):
+    """How a table of attributes is read."""
+
+    attributes: Annotated[Sequence[str] | str | None, None]
+    missing_cells: Annotated[str, "error"]
+    as_is: Annotated[bool, False]
+
+
+@checked()
 def read_cells(
-    given: Path | object,
-    class_column: str | None,
-    *,
-    attributes: Sequence[str] | None = None,
-    missing: Iterable[str] = (),
-    missing_cells: str = "error",
-    normalize: str | None = None,
-    strict: bool = False,
-    as_is: bool = False,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    max_bytes: int = MAX_BYTES,
-    file: str = FRAME,
+    given: Any, class_column: str | None, *, file: str = FRAME, **reading: Unpack[Options]
 ) -> _Cells:
     """Return the cells of a table; refuse columns that do not hold what they should."""
+    attributes, missing_cells = reading["attributes"], reading["missing_cells"]
     check_choice("missing_cells", missing_cells, MISSING_CELLS)
-    check_choice("normal_form", normalize, (None, *FORMS))
+    check_choice("normal_form", reading["normalize"], (None, *FORMS))
     named = None
     if attributes is not None:
         named = (attributes,) if isinstance(attributes, str) else tuple(attributes)
         _check_attributes(named, class_column)
-    table = open_table(given, delimiter=delimiter, encoding=encoding, max_bytes=max_bytes, file=file)
+    table = open_table(given, reading, file)
     names = _attributes_in(table.columns, named, class_column)
     columns = table.load(
         (*names, class_column),
         whole=missing_cells == "complete-rows",
         remedy="Leave it out (--attributes), or give the lists as transactions.",
     )
-    texts = frozenset([missing] if isinstance(missing, str) else missing)
-    roles = Roles("pair", names, missing=texts, split_by=class_column, as_is=as_is)
+    texts = texts_of(reading["missing"])
+    roles = Roles("pair", names, missing=texts, split_by=class_column, as_is=reading["as_is"])
     notices = (*table.notices, *look_at_columns(columns, roles))
     unused = [name for name in columns.names if name not in (*names, class_column)]
     return _Cells(
@@ -439,7 +436,7 @@ def read_cells(
         names,
         table.layout,
         (*notices, *told_of_unused(unused)),
-        Policy(empty_rows="keep", normalize=normalize, strict=strict),
+        Policy(empty_rows="keep", normalize=reading["normalize"], strict=reading["strict"]),
         missing_cells,
         texts | {""},
     )

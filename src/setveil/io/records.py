@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from ..model.vocabulary import label_fault
 from .arrays import Places
 from .column_look import Roles, follows_blank, look_at_columns
 from .columns import merged_by_id, told_of_unused
-from .draft import ID_POLICIES, Policy, check_choice, finish, refuse_unused_policy, unknown_id
-from .lists import read_labels
-from .source import MAX_BYTES
+from .options import ID_POLICIES, OfCells, OfFiles, OfSets, check_choice, refuse_unused_policy
 from .table import Entries, Table, open_table
 from .text import MAX_PROBLEMS, shorten
+from .transactions import Policy, finish, unknown_id
 
 if TYPE_CHECKING:
     from .arrow import ListColumn
@@ -76,6 +75,22 @@ class TableOptions:
                 remedy = "Give one such as ' ' or '|' (--set-separator)."
                 raise UsageError(what, remedy, code="bad-separator")
 
+    @classmethod
+    def of(
+        cls, separator_of_set: Mapping[str, str | None], cells: OfCells, sets: OfSets
+    ) -> TableOptions:
+        """Return what a reader was asked for."""
+        return cls(
+            dict(separator_of_set),
+            tuple(cells["keep"]),
+            cells["sensitive"],
+            sets["id_column"],
+            sets["id_policy"],
+            cells["missing_cells"],
+            tuple(cells["keep_unprotected"]),
+            cells["as_is"],
+        )
+
     @property
     def all_names(self) -> tuple[str, ...]:
         """Every column that is named in some role."""
@@ -100,27 +115,17 @@ class TableOptions:
         return tuple(result)
 
 
+class Options(OfFiles, OfSets, OfCells, total=False):
+    """How a table with sets in its cells is read."""
+
+
 @checked()
 def read_records(
     path: str | os.PathLike[str],
     *,
     set_columns: Mapping[str, str | None],
-    keep: Sequence[str] = (),
-    sensitive: str | None = None,
-    id_column: str | None = None,
-    id_policy: str = "merge",
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    labels: str | os.PathLike[str] | Mapping[str, str] | None = None,
     empty_rows: str = "error",
-    missing: Iterable[str] = (),
-    missing_cells: str = "error",
-    keep_unprotected: Sequence[str] = (),
-    normalize: str | None = None,
-    strict: bool = False,
-    max_bytes: int = MAX_BYTES,
-    repeats: str = "once",
-    as_is: bool = False,
+    **reading: Unpack[Options],
 ) -> Records:
     """Return the records of a table with a header, as items ``column=value``.
 
@@ -147,26 +152,9 @@ def read_records(
 
     The other options are those of `read_transactions`.
     """
-    options = TableOptions(
-        dict(set_columns),
-        tuple(keep),
-        sensitive,
-        id_column,
-        id_policy,
-        missing_cells,
-        tuple(keep_unprotected),
-        as_is,
-    )
-    policy = Policy(
-        empty_rows=empty_rows,
-        missing=frozenset([missing] if isinstance(missing, str) else missing),
-        normalize=normalize,
-        strict=strict,
-        label_of_id=None if labels is None else read_labels(labels, max_bytes=max_bytes),
-        repeats=repeats,
-    )
-    table = open_table(path, delimiter=delimiter, encoding=encoding, max_bytes=max_bytes)
-    return build_records(table, options, policy)
+    options = TableOptions.of(set_columns, reading, reading)
+    policy = Policy.of_sets(empty_rows, reading, reading["max_bytes"])
+    return build_records(open_table(path, reading), options, policy)
 
 
 def build_records(table: Table, options: TableOptions, policy: Policy) -> Records:

@@ -18,12 +18,12 @@ from ..distinct import number_distinct
 from ..errors import DataError, Problem
 from ..model.layout import NO_VALUE, Layout
 from .arrays import Codes, Places
-from .columns import FRAME, Column, Columns, by_line, columns_of_fields, no_records
+from .columns import FRAME, Column, Columns, Draft, by_line, columns_of_fields, no_records
 from .csv_text import check_delimiter, split_fields
-from .draft import Draft
 from .formats.parquet import MAGIC, parquet_table
+from .options import OfFiles
 from .sniff import guess_table_delimiter
-from .source import MAX_BYTES, read_source
+from .source import read_source
 from .text import plain_text, shorten
 
 if TYPE_CHECKING:
@@ -86,21 +86,15 @@ class Table:
         return Columns(by_name, table.num_rows, file, np.arange(1, table.num_rows + 1, dtype=np.int64))
 
 
-def open_table(
-    given: object,
-    *,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    max_bytes: int = MAX_BYTES,
-    file: str = FRAME,
-) -> Table:
+def open_table(given: object, reading: OfFiles, file: str = FRAME) -> Table:
     """Return the table in a CSV or Parquet file, or a frame, which messages call `file`."""
     if not isinstance(given, str | os.PathLike):
         return open_frame(given, file)
+    max_bytes, delimiter = reading["max_bytes"], reading["delimiter"]
     source = read_source(given, max_bytes=max_bytes)
     if source.data.startswith(MAGIC):
         return table_of_arrow(parquet_table(source, max_bytes=max_bytes), source.name)
-    data, notices = plain_text(source, encoding=encoding)
+    data, notices = plain_text(source, encoding=reading["encoding"])
     if delimiter is None:
         delimiter = guess_table_delimiter(data)
         told = f"read with the delimiter {delimiter!r}, by the look of the file; "

@@ -1,51 +1,65 @@
-"""Read set-valued data from a file, whatever its layout.
+"""Read set-valued data from a file, whatever its layout, and judge what any reader drafted.
 
 `read_transactions` opens the file, finds out how it is laid out or takes the caller's word, and hands
 the bytes to the reader of that format. An option that the format has no use for is refused.
+
+A draft holds values and where they were. `finish` maps ids to labels, drops what was declared
+missing, checks labels and their spelling, merges rows of one person, counts repeats, treats empty rows,
+and gives transactions, or raises with every problem it found.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Unpack
+
+import numpy as np
 
 from ..arguments import checked
-from ..errors import UsageError
+from ..distinct import first_places, number_distinct
+from ..errors import DataError, Problem, UsageError
 from ..model.transactions import Transactions
-from .csv_text import check_delimiter
-from .draft import ID_POLICIES, Policy, check_choice, finish, refuse_unused_policy
+from ..model.vocabulary import label_fault
+from .arrays import Codes, Places
+from .columns import Draft, no_records
+from .csv_text import MAX_FIELD_CHARACTERS, check_delimiter, field_too_long
 from .formats import FORMATS, LAYOUTS, guess_format
 from .formats.base import Reading
 from .formats.parquet import MAGIC
 from .lists import read_labels
+from .options import ID_POLICIES, OfFiles, OfItems, OfSets, check_choice, refuse_unused_policy, texts_of
 from .sniff import guess_table_delimiter, head_of
 from .source import MAX_BYTES, read_source
-from .text import plain_text
+from .spelling import FORMS, LineOf, check_spelling
+from .text import MAX_PROBLEMS, plain_text, shorten
+
+EMPTY_ROWS = ("error", "keep", "skip")
+REPEATS = ("once", "error")
+
+_INTEGER = re.compile(r"[0-9]+\Z")
+_OF_LAYOUT = {
+    **dict.fromkeys(("delimiter", "header", "id_column", "item_column", "count_column")),
+    "counts": False,
+    "comment": None,
+    "id_policy": "merge",
+}
+"""Options that some layouts have no use for, each with what it is where it was not given."""
+
+
+class Options(OfFiles, OfItems, total=False):
+    """How a file of any layout is read."""
+
+    layout: Annotated[str | None, None]
+    header: Annotated[bool | None, None]
+    comment: Annotated[str | None, None]
 
 
 @checked()
 def read_transactions(
-    path: str | os.PathLike[str],
-    *,
-    layout: str | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    header: bool | None = None,
-    id_column: str | None = None,
-    item_column: str | None = None,
-    count_column: str | None = None,
-    counts: bool = False,
-    labels: str | os.PathLike[str] | Mapping[str, str] | None = None,
-    empty_rows: str = "error",
-    id_policy: str = "merge",
-    comment: str | None = None,
-    integers: bool = False,
-    missing: Iterable[str] = (),
-    normalize: str | None = None,
-    strict: bool = False,
-    max_bytes: int = MAX_BYTES,
-    repeats: str = "once",
+    path: str | os.PathLike[str], *, empty_rows: str = "error", **reading: Unpack[Options]
 ) -> Transactions:
     """Return the records of a file as sets of items, with `layout` and `notices` set.
 
@@ -82,65 +96,53 @@ def read_transactions(
     max_bytes
         Refuse more bytes than that, unpacked.
     """
+    layout, delimiter = reading["layout"], reading["delimiter"]
     check_choice("layout", layout, (None, *LAYOUTS))
-    check_choice("id_policy", id_policy, ID_POLICIES)
+    check_choice("id_policy", reading["id_policy"], ID_POLICIES)
     if delimiter is not None:
         check_delimiter(delimiter)
-    given = {
-        "delimiter": delimiter is not None, "header": header is not None,
-        "id_column": id_column is not None, "item_column": item_column is not None,
-        "count_column": count_column is not None, "counts": counts, "comment": comment is not None,
-        "id_policy": id_policy != "merge",
-    }  # fmt: skip
+    asked: Mapping[str, object] = reading
+    given = [name for name, default in _OF_LAYOUT.items() if asked[name] != default]
     if layout is not None:
-        _refuse_unused(layout, given, guessed=False)
-    refuse_unused_policy(id_policy, id_column)
-    policy = Policy(
-        empty_rows=empty_rows,
-        missing=frozenset([missing] if isinstance(missing, str) else missing),
-        normalize=normalize,
-        strict=strict,
-        integers=integers,
-        counts=counts or count_column is not None,
-        label_of_id=None if labels is None else read_labels(labels, max_bytes=max_bytes),
-        repeats=repeats,
-    )
-    source = read_source(path, max_bytes=max_bytes)
-    reading = Reading(
+        _refuse_unused(layout, given)
+    refuse_unused_policy(reading["id_policy"], reading["id_column"])
+    policy = Policy.of_items(empty_rows, reading, max_bytes=reading["max_bytes"])
+    source = read_source(path, max_bytes=reading["max_bytes"])
+    read = Reading(
         source.data,
         source,
-        id_column=id_column,
-        item_column=item_column,
-        count_column=count_column,
-        id_policy=id_policy,
-        comment=comment,
-        counts=counts,
+        id_column=reading["id_column"],
+        item_column=reading["item_column"],
+        count_column=reading["count_column"],
+        id_policy=reading["id_policy"],
+        comment=reading["comment"],
+        counts=reading["counts"],
         guessed=layout is None,
-        max_bytes=max_bytes,
+        max_bytes=reading["max_bytes"],
     )
-    format = layout
     if layout == "parquet" or (layout is None and source.data.startswith(MAGIC)):
         format = "parquet"
     else:
-        data, notices = plain_text(source, encoding=encoding)
+        data, notices = plain_text(source, encoding=reading["encoding"])
+        header = reading["header"]
         head = head_of(data, source, delimiter)
-        if format is None:
-            head = replace(head, header=header, id_column=id_column, item_column=item_column)
-            format = guess_format(head)
+        if layout is None:
+            head = replace(head, header=header, id_column=read.id_column, item_column=read.item_column)
+        format = layout or guess_format(head)
         by_header = layout not in (None, "baskets") and delimiter is None
         mark = guess_table_delimiter(data) if by_header else head.delimiter
-        reading = replace(
-            reading,
+        read = replace(
+            read,
             data=data,
             delimiter=mark,
             header=bool(header) if format == "baskets" else header is not False,
             notices=(*notices, *_told(format, mark, layout, delimiter)),
         )
     if layout is None:
-        _refuse_unused(format, given, guessed=True)
-    read = FORMATS[format].read
-    assert read is not None  # all of `LAYOUTS` have one
-    return finish(read(reading), policy)
+        _refuse_unused(format, given, " (guessed)")
+    reader = FORMATS[format].read
+    assert reader is not None  # all of `LAYOUTS` have one
+    return finish(reader(read), policy)
 
 
 def _told(format: str, mark: str, layout: str | None, delimiter: str | None) -> tuple[str, ...]:
@@ -160,13 +162,297 @@ def _told(format: str, mark: str, layout: str | None, delimiter: str | None) -> 
     )
 
 
-def _refuse_unused(format: str, given: Mapping[str, bool], *, guessed: bool) -> None:
+def _refuse_unused(format: str, given: Sequence[str], guessed: str = "") -> None:
     """An option that would change nothing is a misunderstanding, so it is an error."""
-    for name, is_given in given.items():
-        if is_given and name not in FORMATS[format].options:
+    for name in given:
+        if name not in FORMATS[format].options:
             raise UsageError(
-                f"the option {name.replace('_', '-')} has no use with the layout {format}"
-                f"{' (guessed)' if guessed else ''}.",
+                f"the option {name.replace('_', '-')} has no use with the layout {format}{guessed}.",
                 "Leave it out, or name another layout (--layout).",
                 code="unused-option",
             )
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What to do with what is not plain; the options that all formats share."""
+
+    empty_rows: str = "error"
+    missing: frozenset[str] = frozenset()
+    normalize: str | None = None
+    strict: bool = False
+    integers: bool = False
+    counts: bool = False
+    label_of_id: Mapping[str, str] | None = None
+    repeats: str = "once"
+
+    def __post_init__(self) -> None:
+        check_choice("repeats", self.repeats, REPEATS)
+        check_choice("empty_rows", self.empty_rows, EMPTY_ROWS)
+        check_choice("normal_form", self.normalize, (None, *FORMS))
+
+    @classmethod
+    def of_sets(cls, empty_rows: str, reading: OfSets, max_bytes: int = MAX_BYTES) -> Policy:
+        """Return what options say that all readers of sets have."""
+        labels = reading["labels"]
+        return cls(
+            empty_rows=empty_rows,
+            missing=texts_of(reading["missing"]),
+            normalize=reading["normalize"],
+            strict=reading["strict"],
+            label_of_id=None if labels is None else read_labels(labels, max_bytes=max_bytes),
+            repeats=reading["repeats"],
+        )
+
+    @classmethod
+    def of_items(cls, empty_rows: str, reading: OfItems, max_bytes: int = MAX_BYTES) -> Policy:
+        """Return the same with what is said of the items."""
+        counts = reading["counts"] or reading["count_column"] is not None
+        policy = cls.of_sets(empty_rows, reading, max_bytes)
+        return replace(policy, integers=reading["integers"], counts=counts)
+
+
+def finish(draft: Draft, policy: Policy) -> Transactions:
+    """Return the transactions of a draft; raise `DataError` with every problem found."""
+    notices = list(draft.notices)
+    problems = list(draft.problems)
+    if draft.n_rows == 0 and not problems:
+        raise no_records(draft.file)
+    if policy.missing:
+        draft = _without_missing(draft, policy.missing, notices)
+    line_of_value = _first_lines(draft)
+    used = np.zeros(len(draft.values), dtype=np.bool_)
+    used[draft.code_of_entry] = True
+    labels = draft.values
+    if policy.label_of_id is not None:
+        labels, unknown = _mapped(draft, used, policy.label_of_id, line_of_value, notices)
+        problems += unknown
+    problems += _label_problems(labels, used, line_of_value, draft.file, policy)
+    numbers = np.flatnonzero(used).tolist()
+    spelling = check_spelling(
+        [labels[code] for code in numbers],
+        lambda place: line_of_value(numbers[place]),
+        file=draft.file,
+        normalize=policy.normalize,
+        strict=policy.strict,
+        prefixes=None if draft.prefixes is None else [draft.prefixes[code] for code in numbers],
+    )
+    problems += spelling.problems
+    notices += spelling.notices
+    labels = list(labels)
+    for place, code in enumerate(numbers):
+        labels[code] = spelling.labels[place]
+    draft = replace(draft, values=labels)
+    if draft.record_of_row is None:
+        draft = _with_empty_rows(draft, policy, problems, notices)
+    if problems:
+        raise DataError(problems[:MAX_PROBLEMS])
+    if draft.n_rows == 0:
+        raise DataError(
+            "contains no records: every row is empty.", "Use --empty-rows keep to keep them.",
+            code="no-records", file=draft.file,
+        )  # fmt: skip
+    return _encoded(draft, policy, notices)
+
+
+def _first_entries(draft: Draft) -> Places:
+    """Return the first entry of each value, -1 for a value without one."""
+    first = np.full(len(draft.values), -1, dtype=np.int64)
+    # Assigned from the back, so that the first entry of a value is written last.
+    first[draft.code_of_entry[::-1]] = np.arange(len(draft.code_of_entry) - 1, -1, -1)
+    return first
+
+
+def _first_lines(draft: Draft) -> LineOf:
+    if draft.line_of_row is None:
+        return lambda _code: None
+    first = _first_entries(draft)
+    return lambda code: None if first[code] < 0 else draft.line(int(draft.row_of_entry[first[code]]))
+
+
+def _without_missing(draft: Draft, missing: frozenset[str], notices: list[str]) -> Draft:
+    absent = np.array([value in missing for value in draft.values], dtype=np.bool_)
+    kept = ~absent[draft.code_of_entry] if len(absent) else np.zeros(0, dtype=np.bool_)
+    dropped = len(kept) - int(kept.sum())
+    if not dropped:
+        return draft
+    notices.append(f"{dropped:,} entries marked as missing were left out.")
+    counts = None if draft.count_of_entry is None else draft.count_of_entry[kept]
+    return replace(
+        draft,
+        row_of_entry=draft.row_of_entry[kept],
+        code_of_entry=draft.code_of_entry[kept],
+        count_of_entry=counts,
+        blank_rows=False,
+    )
+
+
+def _mapped(
+    draft: Draft,
+    used: np.ndarray,
+    label_of_id: Mapping[str, str],
+    line_of_value: LineOf,
+    notices: list[str],
+) -> tuple[list[str], list[Problem]]:
+    """Replace ids by labels."""
+    problems = [
+        Problem(*unknown_id(draft.values[code]), draft.file, line_of_value(code))
+        for code in np.flatnonzero(used).tolist()
+        if draft.values[code] not in label_of_id
+    ]
+    labels = [label_of_id.get(value, value) for value in draft.values]
+    mapped = [labels[code] for code in np.flatnonzero(used).tolist()]
+    merged = len(mapped) - len(set(mapped))
+    if merged and not problems:
+        notices.append(f"{merged:,} ids share their label with another id and were merged with it.")
+    return labels, problems
+
+
+def unknown_id(value: str) -> tuple[str, str, str]:
+    """Return code, fault and remedy of an id that no label is given for."""
+    return "unknown-id", f"id {shorten(value)} has no label.", "Add it to the file of labels."
+
+
+def _label_problems(
+    labels: list[str], used: np.ndarray, line_of_value: LineOf, file: str | None, policy: Policy
+) -> list[Problem]:
+    problems: list[Problem] = []
+    for code in np.flatnonzero(used).tolist():
+        label = labels[code]
+        if len(label) > MAX_FIELD_CHARACTERS:
+            raise field_too_long(file or "", line_of_value(code))
+        fault = label_fault(label)
+        if fault is None and policy.integers and not _INTEGER.match(label):
+            decimal = re.fullmatch(r"[0-9]+\.0*", label) is not None
+            why = " It looks like an id turned into a decimal number." if decimal else ""
+            fault = ("not-integer", f"{shorten(label)} is not a whole number.{why}", "Use digits 0-9.")
+        if fault is not None:
+            problems.append(Problem(*fault, file, line_of_value(code)))
+    return problems
+
+
+def _with_empty_rows(
+    draft: Draft, policy: Policy, problems: list[Problem], notices: list[str]
+) -> Draft:
+    """Refuse, keep or leave out rows without entries."""
+    filled = np.zeros(draft.n_rows, dtype=np.bool_)
+    filled[draft.row_of_entry] = True
+    empty = np.flatnonzero(~filled)
+    if not len(empty):
+        return draft
+    if policy.empty_rows == "error" and draft.blank_rows:
+        remedy = "Remove it, or use --empty-rows keep or skip."
+        problems += draft.problems_at("empty-row", "an empty row.", remedy, empty)
+        return draft
+    if policy.empty_rows != "skip":
+        notices.append(f"{len(empty):,} records are empty and were kept.")
+        return draft
+    notices.append(f"{len(empty):,} empty rows were left out.")
+    new_of_row = np.cumsum(filled) - 1
+    lines = None if draft.line_of_row is None else draft.line_of_row[filled]
+    cells = draft.cells_of_row
+    return replace(
+        draft,
+        cells_of_row=None if cells is None else [cells[row] for row in np.flatnonzero(filled)],
+        row_of_entry=new_of_row[draft.row_of_entry],
+        n_rows=int(filled.sum()),
+        line_of_row=lines,
+    )
+
+
+def _encoded(draft: Draft, policy: Policy, notices: list[str]) -> Transactions:
+    """Build the transactions, with repeats counted or kept once."""
+    record_of_entry, n_records = draft.row_of_entry, draft.n_rows
+    if draft.record_of_row is not None:
+        record_of_entry = draft.record_of_row[draft.row_of_entry]
+        n_records = int(draft.record_of_row.max()) + 1
+    labels, codes = draft.values, draft.code_of_entry
+    lines = None if draft.line_of_row is None else draft.line_of_row[draft.row_of_entry]
+    if policy.counts:
+        labels, record_of_entry, codes, lines = _counted(draft, record_of_entry, lines)
+    result = Transactions.from_codes(labels, record_of_entry, codes, n_records)
+    repeats = len(codes) - len(result.items)
+    if repeats and policy.repeats == "error":
+        _refuse_repeats(draft, record_of_entry, labels, codes)
+    if repeats and draft.record_of_row is None:
+        notices.append(f"{repeats:,} repeats of an item in its row were kept once.")
+    first_lines = None
+    if lines is not None:
+        order = (
+            np.argsort(lines, kind="stable")[::-1] if not _ascending(lines) else slice(None, None, -1)
+        )
+        line_of_code = np.zeros(max(len(labels), 1), dtype=np.int64)
+        line_of_code[codes[order]] = lines[order]
+        first_lines = np.zeros(len(result.vocabulary), dtype=np.int64)
+        ids = result.vocabulary.ids
+        for code, label in enumerate(labels):
+            line, item = int(line_of_code[code]), ids.get(label)
+            if item is not None and line and (not first_lines[item] or line < first_lines[item]):
+                first_lines[item] = line
+    return replace(
+        result,
+        layout=draft.layout,
+        notices=tuple(notices),
+        source=draft.file,
+        first_line_by_item=first_lines,
+        unprotected=_cells_of_records(draft, n_records),
+    )
+
+
+def _refuse_repeats(draft: Draft, record_of_entry: Places, labels: Sequence[str], codes: Codes) -> None:
+    """Raise `DataError` where a row repeats a label; rows merged by their id may share labels."""
+    rows = draft.row_of_entry
+    if np.bincount(rows).max(initial=0) <= 1:
+        rows = record_of_entry  # one entry a row: the long layout, where a record is many rows
+    number_of_label: dict[str, int] = {}
+    label_of_code = np.array(
+        [number_of_label.setdefault(label, len(number_of_label)) for label in labels], dtype=np.int64
+    )
+    keys = rows * max(len(number_of_label), 1) + label_of_code[codes]
+    order = np.argsort(keys, kind="stable")
+    again = np.sort(order[1:][keys[order[1:]] == keys[order[:-1]]])
+    if not len(again):
+        return
+    remedy = "Published rows are sets: publish each label once, or name counts (--counts)."
+    problems = []
+    for entry in again[:MAX_PROBLEMS].tolist():
+        what = f"the row repeats the label {shorten(labels[codes[entry]])}."
+        line = draft.line(int(draft.row_of_entry[entry]))
+        problems.append(Problem("repeated-label", what, remedy, draft.file, line))
+    raise DataError(problems)
+
+
+def _cells_of_records(draft: Draft, n_records: int) -> tuple[tuple[str, ...], ...] | None:
+    if draft.cells_of_row is None:
+        return None
+    if draft.record_of_row is None:
+        return tuple(draft.cells_of_row)
+    row_of_record = np.zeros(n_records, dtype=np.int64)
+    row_of_record[draft.record_of_row] = np.arange(draft.n_rows)
+    return tuple(draft.cells_of_row[row] for row in row_of_record.tolist())
+
+
+def _ascending(lines: Places) -> bool:
+    return bool(np.all(lines[1:] >= lines[:-1]))
+
+
+def _counted(
+    draft: Draft, record_of_entry: Places, lines: Places | None
+) -> tuple[list[str], Places, Codes, Places | None]:
+    """Make an item of each (label, number of times in the record) that occurs."""
+    number_of_label: dict[str, int] = {}
+    label_of_code = np.array(
+        [number_of_label.setdefault(label, len(number_of_label)) for label in draft.values],
+        dtype=np.int64,
+    )
+    distinct = list(number_of_label)
+    width = max(len(distinct), 1)
+    keys, place = number_distinct(record_of_entry * width + label_of_code[draft.code_of_entry])
+    first = first_places(place, len(keys))
+    counts = np.zeros(len(keys), dtype=np.int64)
+    once = np.ones(len(place), dtype=np.int64)
+    np.add.at(counts, place, once if draft.count_of_entry is None else draft.count_of_entry)
+    pairs, code = np.unique(np.stack((keys % width, counts)), axis=1, return_inverse=True)
+    labels = [f"{distinct[label]} x{count}" for label, count in pairs.T.tolist()]
+    kept_lines = None if lines is None else lines[first]
+    return labels, keys // width, code.reshape(-1).astype(np.int32), kept_lines

@@ -12,9 +12,8 @@ import numpy as np
 from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ..arrays import FEW, arrow_integers, arrow_text, arrow_texts
-from ..columns import Columns, columns_of_fields
+from ..columns import Columns, Draft, columns_of_fields
 from ..csv_text import Fields, split_fields
-from ..draft import Draft
 from ..sniff import Head
 from ..source import MAX_BYTES, Source
 

@@ -16,8 +16,8 @@ from ...errors import DataError
 from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ..column_look import FEW_ROWS, NEARLY_ALL
+from ..columns import Draft
 from ..csv_text import Fields, quoted
-from ..draft import Draft
 from ..sniff import DELIMITERS
 from .base import Format, Reading, joined_lines
 

@@ -14,7 +14,7 @@ from ...errors import Problem, UsageError
 from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ..arrays import number_pieces
-from ..draft import Draft
+from ..columns import Draft
 from ..sniff import Head
 from ..text import MAX_PROBLEMS, lone_returns, shorten
 from .base import Format, Reading, joined_lines

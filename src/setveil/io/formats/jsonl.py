@@ -16,8 +16,7 @@ from ...errors import Problem
 from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ..arrays import number_pieces, number_strings
-from ..columns import Columns, merge_rows, number_by_first_row, told_of_unused
-from ..draft import Draft
+from ..columns import Columns, Draft, merge_rows, number_by_first_row, told_of_unused
 from ..sniff import Head
 from ..text import MAX_PROBLEMS, lone_returns, shorten
 from .base import Format, Reading, joined_lines

@@ -11,9 +11,8 @@ from ...errors import DataError, UsageError
 from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ..arrays import Places, arrow_integers, arrow_text, arrow_texts
-from ..columns import Columns, records_of_ids, told_of_unused
+from ..columns import Columns, Draft, records_of_ids, told_of_unused
 from ..csv_text import quoted
-from ..draft import Draft
 from ..sniff import ID_NAMES, ITEM_NAMES, Head
 from .base import ROWS_PER_BLOCK, Format, Reading, arrow_lines
 

@@ -9,9 +9,8 @@ import numpy as np
 from ...errors import Problem
 from ...model.layout import Layout
 from ...model.transactions import Transactions
-from ..columns import Columns, by_line, check_names, merged_by_id
+from ..columns import Columns, Draft, by_line, check_names, merged_by_id
 from ..csv_text import quoted, split_fields
-from ..draft import Draft
 from ..sniff import Head
 from ..text import MAX_PROBLEMS, shorten
 from .base import Format, Reading

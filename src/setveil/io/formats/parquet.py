@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from ...errors import DataError, ResourceLimit
 from ...model.layout import Layout
 from ...model.transactions import Transactions
-from ..columns import no_records
-from ..draft import Draft
+from ..columns import Draft, no_records
 from ..source import Source
 from . import parquet_child
 from .base import Format, Reading
