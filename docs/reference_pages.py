@@ -12,8 +12,8 @@ import typer.main
 import setveil
 from setveil import errors
 from setveil.cli.main import app
-from setveil.refusals import NAMES, OF_FOLDERS
-from setveil.registry import ALL_METHODS, DEFAULT_BY_MODEL, MethodRecord
+from setveil.refusals import NAMES, REFUSALS, VERBS
+from setveil.registry import ALL_METHODS, MethodRecord
 
 MADE = "<!-- Made by `make docs`; do not edit. -->\n"
 
@@ -45,7 +45,9 @@ def methods_page() -> str:
         )
         for record in ALL_METHODS
     ]
-    defaults = [(f"`{model}`", f"`{key}`") for model, key in DEFAULT_BY_MODEL.items()]
+    defaults = [
+        (f"`{model}`", f"`{record.key}`") for record in ALL_METHODS for model in record.default_for
+    ]
     options = "\n".join(_options(record) for record in ALL_METHODS)
     return (
         f"{MADE}\n# Methods\n\n{table(head, rows)}\n"
@@ -82,8 +84,9 @@ def commands_page() -> str:
     )
     parts += [_command(name, command) for name, command in _commands("setveil", root)]
     rows = [
-        (f"`setveil {verb}`", NAMES[kind], f"{refusal.reason}. {refusal.remedy}")
-        for (verb, kind), refusal in OF_FOLDERS.items()
+        (f"`setveil {one.what}`", NAMES[one.kind], f"{one.reason} {one.remedy}")
+        for one in REFUSALS
+        if one.what in VERBS
     ]
     parts.append("## What is not there\n")
     parts.append(table(("command", "does not take", "because"), rows))

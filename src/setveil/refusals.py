@@ -7,109 +7,150 @@ which kinds it fits (`setveil.run.fields`); here is what is said where it does n
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .errors import UsageError
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """Why something does not take a kind of data, and what to do instead."""
+class Kind:
+    """A kind of data beside sets: its name in words, and the code of errors that refuse it."""
 
+    key: str
+    name: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why something does not take a kind of data, and what to do instead.
+
+    `what` is a verb of the command line, or one of these: "release" for what Python's functions about
+    sets say to a release, `measure` of two data sets aside; "method" for a method of another kind where
+    the data are sets; "field" for a flag that does not fit the data of a run (of the remedy the field
+    itself knows); "beside sets" for a flag of another kind where the data are sets.
+    """
+
+    what: str
+    kind: str
     reason: str
-    remedy: str
+    remedy: str = ""
     code: str | None = None
 
+    def error(self, named: str = "") -> UsageError:
+        """Return the error, told of the flag or method of this name."""
+        return UsageError(self.reason.format(named), self.remedy, code=self.code)
 
-NAMES: Mapping[str, str] = {"buckets": "a table in buckets", "pairs": "two data sets"}
+
+BUCKETS = Kind("buckets", "a table in buckets", "buckets")
+PAIRS = Kind("pairs", "two data sets", "pair")
+KINDS = (BUCKETS, PAIRS)
+NAMES = {kind.key: kind.name for kind in KINDS}
 """The kinds beside sets, in words."""
-CODES: Mapping[str, str] = {"buckets": "buckets", "pairs": "pair"}
-"""The codes of the errors where a verb does not take a kind."""
+VERBS = ("risk", "explain", "report", "apply")
+"""Verbs of the command line that do not take each folder; the reader refuses tables in buckets."""
 
-OF_RELEASES: Mapping[str, Refusal] = {
-    "buckets": Refusal(
+REFUSALS = (
+    Refusal(
+        "release",
+        BUCKETS.key,
         "this is about releases of sets, and here is a table in buckets.",
         "Publish it: its private report tells what attacks find, and `setveil risk` and "
         "`setveil measure` take its folder.",
+        BUCKETS.code,
     ),
-    "pairs": Refusal(
+    Refusal(
+        "release",
+        PAIRS.key,
         "this is about one data set of sets, and here are two that hide their differences.",
         "Ask for `setveil.measure`, or publish them: their private report tells what was hidden.",
+        PAIRS.code,
     ),
-}
-"""What `apply`, `explain`, `measure` and `risk` of Python say to a release; `measure` takes pairs."""
-
-OF_FOLDERS: Mapping[tuple[str, str], Refusal] = {
-    ("risk", "pairs"): Refusal(
-        "nothing is promised about single people in two data sets that hide their differences",
+    Refusal(
+        "risk",
+        PAIRS.key,
+        "nothing is promised about single people in two data sets that hide their differences.",
         "`setveil measure` tells what was hidden, `setveil audit` whether it is.",
+        PAIRS.code,
     ),
-    ("explain", "pairs"): Refusal(
-        "values of two data sets are raised to hide patterns, not to let records fit one another",
+    Refusal(
+        "explain",
+        PAIRS.key,
+        "values of two data sets are raised to hide patterns, not to let records fit one another.",
         "The private folder's report.html lists the patterns and what was raised.",
+        PAIRS.code,
     ),
-    ("report", "pairs"): Refusal(
-        "the private report of two data sets was made whole when they were published",
+    Refusal(
+        "report",
+        PAIRS.key,
+        "the private report of two data sets was made whole when they were published.",
         "It is report.html in the private folder.",
+        PAIRS.code,
     ),
-    ("apply", "pairs"): Refusal(
-        "new records would change what is frequent in two data sets, and so what must be hidden",
+    Refusal(
+        "apply",
+        PAIRS.key,
+        "new records would change what is frequent in two data sets, and so what must be hidden.",
         "Anonymize all records anew.",
+        PAIRS.code,
     ),
-}
-"""Verbs of the command line and folders that they do not take; the reader refuses tables in buckets."""
-
-OF_METHODS: Mapping[str, Refusal] = {
-    "buckets": Refusal(
-        "is for tables with a sensitive column.",
+    Refusal(
+        "method",
+        BUCKETS.key,
+        "the method {!r} is for tables with a sensitive column.",
         "Name its columns: --quasi age,sex --sensitive disease.",
+        "guarantee-method",
     ),
-    "pairs": Refusal(
-        "is for two data sets.",
+    Refusal(
+        "method",
+        PAIRS.key,
+        "the method {!r} is for two data sets.",
         "Run it by itself: setveil anonymize before.csv --against after.csv --growth 5 -o release.",
+        "guarantee-method",
     ),
-}
-"""What is said of a method of another kind where the data are sets."""
-
-OF_FIELDS: Mapping[str, str] = {
-    "buckets": "{} does not fit a table in buckets (--quasi).",
-    "pairs": "{} does not fit two data sets.",
-}
-"""What is said of a flag that does not fit the data of a run; what to do, the field knows."""
-
-BESIDE_SETS: Mapping[str, Refusal] = {
-    "buckets": Refusal("{} goes with --quasi.", "Name the columns, or leave it out."),
-    "pairs": Refusal(
+    Refusal("field", BUCKETS.key, "{} does not fit a table in buckets (--quasi)."),
+    Refusal("field", PAIRS.key, "{} does not fit two data sets."),
+    Refusal("beside sets", BUCKETS.key, "{} goes with --quasi.", "Name the columns, or leave it out."),
+    Refusal(
+        "beside sets",
+        PAIRS.key,
         "{} is for two data sets.",
         "Give the second (--against FILE) or the column that splits one table "
         "(--class-column COLUMN), and --growth.",
         "option-does-not-fit",
     ),
-}
-"""What is said of a flag of another kind where the data are sets."""
+)
+
+
+def refusal(what: str, kind: str) -> Refusal | None:
+    """Return why something does not take a kind; None where it does."""
+    return next((one for one in REFUSALS if (one.what, one.kind) == (what, kind)), None)
+
+
+def refuse(what: str, kind: str, named: str = "") -> None:
+    """Raise `UsageError` where something does not take a kind."""
+    found = refusal(what, kind)
+    if found is not None:
+        raise found.error(named)
 
 
 def refuse_folder(verb: str, path: str | os.PathLike[str]) -> None:
     """Raise `UsageError` where a verb is handed the folder of a kind that it does not take."""
     from .io.folder.ownership import holds_pair
 
-    refusal = OF_FOLDERS.get((verb, "pairs"))
-    if refusal is not None and holds_pair(path):
-        raise UsageError(
-            f"{verb} does not take this release: {refusal.reason}.", refusal.remedy, code=CODES["pairs"]
-        )
+    found = refusal(verb, PAIRS.key)
+    if found is not None and holds_pair(path):
+        what = f"{verb} does not take this release: {found.reason}"
+        raise UsageError(what, found.remedy, code=found.code)
 
 
 def refuse_release(release: object) -> None:
     """Raise `UsageError` where a function about sets is handed something else."""
-    from .release.release import Release
+    from .release.header import Header
 
-    kind = getattr(getattr(release, "guarantee", None), "kind", "")
-    if kind in OF_RELEASES:
-        raise UsageError(OF_RELEASES[kind].reason, OF_RELEASES[kind].remedy, code=CODES[kind])
-    if not isinstance(release, Release):
+    if not isinstance(release, Header):
         raise UsageError(
             f"a release is needed (got {type(release).__name__[:40]}).",
             "Give what `anonymize` returned, or read one: setveil.read_release(path).",
         )
+    refuse("release", release.guarantee.kind)

@@ -81,11 +81,13 @@ _KIND: Mapping[type, str] = {
 class MethodRecord:
     """What is known of a method without importing it.
 
-    `guarantees` names the models it reaches; "km-negative" is k^m with negative knowledge. `exact`
-    says that its result is the cheapest one, `needs_rows` that it reads records, not only counts,
-    `takes_threads` that it runs parts of the work side by side itself, `suppresses` that it may leave
-    items out. `function` is its name in the module. `exempt` names the properties of `tests/contract`
-    that it need not have, with the reason.
+    `guarantees` names the models it reaches ("km-negative" is k^m with negative knowledge),
+    `default_for` those for which it is taken where no method is named. `kind` is what it works on:
+    "sets" of items, a table cut into "buckets", or "pairs" of data sets. `exact` says that its result
+    is the cheapest one, `needs_rows` that it reads records, not only counts, `takes_threads` that it
+    runs parts of the work side by side itself, `suppresses` that it may leave items out. `function` is
+    its name in the module. `exempt` names the properties of `tests/contract` that it need not have,
+    with the reason.
     """
 
     key: str
@@ -100,6 +102,8 @@ class MethodRecord:
     suppresses: bool = False
     needs_hierarchy: bool = True
     function: str = "anonymize"
+    kind: str = "sets"
+    default_for: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     exempt: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -107,11 +111,6 @@ class MethodRecord:
     def idempotent(self) -> bool:
         """Whether data which already keep the promise come out unchanged."""
         return "anonymous_data_pass_unchanged" not in self.exempt
-
-    @property
-    def kind(self) -> str:
-        """What it works on: "sets" of items, a table cut into "buckets", or "pairs" of data sets."""
-        return {"buckets": "buckets", "pair": "pairs"}.get(self.recoding, "sets")
 
     def load(self) -> Callable[..., Any]:
         """Import the method and return its function."""
@@ -202,6 +201,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="The best of ours for the case",
         paper="setveil: trim, or optimal where nothing may be left out",
         guarantees=("km",),
+        default_for=("km",),
         exact=True,
         suppresses=True,
         needs_hierarchy=False,
@@ -223,6 +223,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Proven optimal generalization",
         paper="setveil: lazy clauses over cuts, solved as an integer program",
         guarantees=("km", "km-negative", "lm"),
+        default_for=("km-negative", "lm"),
         exact=True,
     ),
     MethodRecord(
@@ -309,6 +310,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Top-down local generalization",
         paper=_HE_2009,
         guarantees=("k",),
+        default_for=("k",),
         recoding="local",
         needs_rows=True,
         exempt={**_IN_PARTS, "m_above_the_longest_works": "k-anonymity of whole records has no m"},
@@ -338,6 +340,7 @@ METHODS: tuple[MethodRecord, ...] = (
         title="Total item suppression",
         paper=_XU_2008,
         guarantees=("km", "coherence"),
+        default_for=("coherence",),
         suppresses=True,
         needs_hierarchy=False,
         options=(Option("max_moles", int, 50_000_000, "refuse to hold more minimal moles", least=1),),
@@ -371,6 +374,8 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
         title="Buckets that hold against known rules",
         paper=_LI_2008,
         guarantees=("matching",),
+        default_for=("matching",),
+        kind="buckets",
         recoding="buckets",
         needs_rows=True,
         exempt=_BY_CHANCE,
@@ -394,6 +399,8 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
         title="Buckets of l different values",
         paper=_XIAO_2006,
         guarantees=("l",),
+        default_for=("l",),
+        kind="buckets",
         recoding="buckets",
         needs_rows=True,
         exempt=_BY_CHANCE,
@@ -410,6 +417,8 @@ PAIR_METHODS: tuple[MethodRecord, ...] = (
         title="Hiding emerging patterns of two data sets",
         paper=_CHENG,
         guarantees=("patterns",),
+        default_for=("patterns",),
+        kind="pairs",
         recoding="pair",
         needs_rows=True,
         takes_threads=True,
@@ -466,17 +475,6 @@ PAIR_METHODS: tuple[MethodRecord, ...] = (
 
 ALL_METHODS: tuple[MethodRecord, ...] = (*METHODS, *TABLE_METHODS, *PAIR_METHODS)
 
-DEFAULT_BY_MODEL: Mapping[str, str] = {
-    "km": "auto",
-    "km-negative": "optimal",
-    "k": "partition",
-    "lm": "optimal",
-    "coherence": "mm",
-    "l": "anatomy",
-    "matching": "injector",
-    "patterns": "hide-patterns",
-}
-
 
 def method(key: str) -> MethodRecord:
     """Return the record of a method; UsageError that lists the known ones.
@@ -497,4 +495,4 @@ def method(key: str) -> MethodRecord:
 
 def default_method(guarantee: Promise) -> MethodRecord:
     """Return the method taken where none is named."""
-    return method(DEFAULT_BY_MODEL[guarantee.key])
+    return next(record for record in ALL_METHODS if guarantee.key in record.default_for)

@@ -13,7 +13,8 @@ import setveil as sv
 from setveil.cli.main import run
 from setveil.errors import UsageError
 from setveil.model.pattern_pair import PatternPair
-from setveil.refusals import CODES, NAMES, OF_FIELDS, OF_FOLDERS, OF_METHODS, OF_RELEASES
+from setveil.refusals import KINDS as OTHERS
+from setveil.refusals import NAMES, REFUSALS, VERBS, Refusal, refusal
 from setveil.registry import ALL_METHODS
 from setveil.run import Run
 from setveil.run.fields import KINDS, fields_of
@@ -39,7 +40,14 @@ FUNCTIONS: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("kind", OF_RELEASES)
+CODES = {kind.key: kind.code for kind in OTHERS}
+
+
+def table_of(what: str) -> dict[str, Refusal]:
+    return {one.kind: one for one in REFUSALS if one.what == what}
+
+
+@pytest.mark.parametrize("kind", table_of("release"))
 @pytest.mark.parametrize("verb", FUNCTIONS)
 def test_functions_say_what_the_table_says(verb: str, kind: str, tmp_path: Path) -> None:
     release = release_of(kind, tmp_path)
@@ -49,28 +57,31 @@ def test_functions_say_what_the_table_says(verb: str, kind: str, tmp_path: Path)
     with pytest.raises(UsageError) as raised:
         FUNCTIONS[verb](release)
     (problem,) = raised.value.problems
-    refusal = OF_RELEASES[kind]
+    said = table_of("release")[kind]
     assert (problem.what, problem.remedy, problem.code) == (
-        refusal.reason,
-        refusal.remedy,
+        said.reason,
+        said.remedy,
         CODES[kind],
     )
 
 
-@pytest.mark.parametrize(("verb", "kind"), OF_FOLDERS)
+@pytest.mark.parametrize(
+    ("verb", "kind"), [(one.what, one.kind) for one in REFUSALS if one.what in VERBS]
+)
 def test_commands_say_what_the_table_says(
     verb: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "certificate.json").write_text(json.dumps({"recoding": "pair"}))
     words = {"apply": ["new.csv", "-o", "out"], "explain": ["ale"]}.get(verb, [])
     assert run([verb, str(tmp_path), *words]) == 2
-    refusal = OF_FOLDERS[verb, kind]
-    assert f"{refusal.reason}. {refusal.remedy}" in capsys.readouterr().err
+    said = refusal(verb, kind)
+    assert said is not None
+    assert f"{said.reason} {said.remedy}" in capsys.readouterr().err
 
 
 def test_every_kind_beside_sets_has_its_words() -> None:
     others = set(KINDS) - {"sets"}
-    for words in (NAMES, CODES, OF_RELEASES, OF_METHODS, OF_FIELDS):
+    for words in (NAMES, CODES, *map(table_of, ("release", "method", "field", "beside sets"))):
         assert set(words) == others
     assert {record.kind for record in ALL_METHODS} == set(KINDS)
 
@@ -85,4 +96,4 @@ def test_every_field_fits_some_kind_and_says_so_where_it_does_not(
             continue
         words = [field.flag] if field.type.startswith("bool") else [field.flag, "1"]
         assert run(["anonymize", "data.csv", "--quasi", "age", *words]) == 2
-        assert OF_FIELDS["buckets"].format(field.flag) in capsys.readouterr().err
+        assert table_of("field")["buckets"].reason.format(field.flag) in capsys.readouterr().err

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import UsageError
-from ..refusals import OF_FIELDS
 from ..run import Shown
 from ..run.fields import (
     ALL,
@@ -26,7 +25,7 @@ from ..run.reading import Files, Reading, Tables, input_files
 from . import screen
 from .explain import check_original, check_top
 from .flags import as_json, check_outputs, with_flags
-from .risk import confirm_original, refuse_beside_buckets
+from .risk import TOLD_BY_FOLDER, confirm_original, refuse_beside_buckets
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -339,13 +338,7 @@ def _exact(name: str, text: str | None) -> str | None:
 
 def _measure_pair(target: str, asked: Asked, top: int) -> None:
     """Show what hiding the patterns of two data sets cost."""
-    refuse_unfit(
-        asked,
-        PAIRS,
-        OF_FIELDS[PAIRS],
-        "Leave it out; the folder and its private twin tell all that is needed.",
-        but=[*asked.given(Files), *asked.given(Tables)],
-    )
+    refuse_unfit(asked, PAIRS, TOLD_BY_FOLDER, but=[*asked.given(Files), *asked.given(Tables)])
     support = None if asked.support is None else share_of("support", asked.support)
     from ..audit import audit_folder
     from ..editions.pairs import scores_of

@@ -32,6 +32,7 @@ PRIVATE = (
 )
 
 GUESSED = "Personal data: the guesses are counted with the true values. Keep it as safe as those."
+TOLD_BY_FOLDER = "Leave it out; the folder and its private twin tell all that is needed."
 NO_TWIN = (
     "no private folder lies beside the release, so it is not counted how many values are guessed by "
     "learning from all buckets (deFinetti)."
@@ -200,12 +201,7 @@ def _draw(after: Assessment, before: Assessment | None, asked: Asked) -> None:
 
 def refuse_beside_buckets(asked: Fields) -> None:
     """Raise `UsageError` for a field that was given and is of no use for a table in buckets."""
-    refuse_unfit(
-        asked,
-        BUCKETS,
-        "{} does not fit a table in buckets.",
-        "Leave it out; the folder and its private twin tell all that is needed.",
-    )
+    refuse_unfit(asked, BUCKETS, TOLD_BY_FOLDER, what="{} does not fit a table in buckets.")
 
 
 def _risk_of_buckets(target: str, asked: Asked) -> None:

@@ -17,8 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import UsageError
-from ..refusals import BESIDE_SETS, OF_FIELDS
-from ..registry import PAIR_METHODS
+from ..refusals import refuse
+from ..registry import ALL_METHODS
 from .fields import (
     BUCKETS,
     GUARANTEE_PANEL,
@@ -209,7 +209,10 @@ class Run(
         """What the run is about: sets, a table in buckets, or a pair of data sets."""
         if self.quasi:
             return BUCKETS
-        named = self.method in {record.key for record in PAIR_METHODS} or self.model == "patterns"
+        named = any(
+            record.kind == PAIRS and (record.key == self.method or self.model in record.guarantees)
+            for record in ALL_METHODS
+        )
         two = (self.against, self.class_column, self.growth)
         return PAIRS if named or any(value is not None for value in two) else SETS
 
@@ -234,10 +237,9 @@ class Run(
         kind = self.kind
         for field in self.given_fields() if kind == SETS else ():
             if SETS not in field.fits:
-                refusal = BESIDE_SETS[field.fits[0]]
-                raise UsageError(refusal.reason.format(field.flag), refusal.remedy, code=refusal.code)
+                refuse("beside sets", field.fits[0], field.flag)
         if kind != SETS:
-            refuse_unfit(self, kind, OF_FIELDS[kind])
+            refuse_unfit(self, kind)
         from .work import work_of
 
         work = work_of(self)

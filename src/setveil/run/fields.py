@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 from ..errors import UsageError
 from ..model.numbers import LARGEST, exact_number, exact_share
+from ..refusals import refusal
 from ..registry import ALL_METHODS, Option, OptionValue
 
 SETS, BUCKETS, PAIRS = "sets", "buckets", "pairs"
@@ -271,37 +272,21 @@ def option_field(option: Option, *, panel: str = METHOD_PANEL) -> Field:
 
 
 def refuse_unfit(
-    asked: Fields,
-    kind: str,
-    what: str,
-    remedy: str = "",
-    *,
-    but: Collection[str] = (),
-    code: str = "option-does-not-fit",
+    asked: Fields, kind: str, remedy: str = "", *, what: str = "", but: Collection[str] = ()
 ) -> None:
     """Raise `UsageError` for a field that was given and does not fit the kind of data.
 
-    Parameters
-    ----------
-    asked
-        The fields.
-    kind
-        The kind.
-    what
-        What is said of such a field, ``{}`` being its name.
-    remedy
-        What to do about it; by default the remedy of the field.
-    but
-        Fields that do not fit here, whatever they say of themselves.
-    code
-        The code of the error.
+    `but` are names of fields that do not fit here, whatever they say of themselves. What is said and
+    what to do stand in the table of refusals and in the field, unless they are given.
     """
+    said = refusal("field", kind)
+    assert said is not None
     for field in asked.given_fields():
         if kind not in field.fits or field.name in but:
             raise UsageError(
-                what.format(field.flag),
+                (what or said.reason).format(field.flag),
                 remedy or (field.remedies or {}).get(kind, LEAVE_OUT),
-                code=code,
+                code="option-does-not-fit",
             )
 
 

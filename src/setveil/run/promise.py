@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from ..model.numbers import percentage
-from ..refusals import OF_METHODS
+from ..refusals import refuse
 from ..registry import method
 from .fields import ALL, GUARANTEE_PANEL, Fields, Text, Texts, declare, joined, switch, texts
 
@@ -105,11 +105,7 @@ class Promised(Fields):
         if method_key is None:
             return "km"
         record = method(method_key)
-        if record.kind in OF_METHODS:
-            refusal = OF_METHODS[record.kind]
-            raise UsageError(
-                f"the method {method_key!r} {refusal.reason}", refusal.remedy, code="guarantee-method"
-            )
+        refuse("method", record.kind, method_key)
         return record.guarantees[0]
 
     @property
