@@ -3,7 +3,7 @@
 A guarantee is a frozen dataclass, validated on creation, whose class says what its fields mean: which
 one is its strength, which one the knowledge it allows for, which one names secrets. All that others
 ask follows from that, so that nobody has to ask which one it is. To add one: its class and its line in
-`GUARANTEES`, what is said of it (`release/claims`) and how it is checked (`audit/`).
+`GUARANTEES`, what is said of it (`release/claims`, or `other_claims`) and how it is checked (`audit/`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...model import numbers
-from ...release.claims.sets import SUPPRESSES_ONLY
+from ...release.claims import SUPPRESSES_ONLY
 from ..html import (
     Content,
     Html,

@@ -1,13 +1,13 @@
-"""What is said of promises about tables cut into buckets."""
+"""What is said of promises about tables cut into buckets, and about two data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from fractions import Fraction
 
-from ...model.guarantees import LDiversity, MatchingDiversity
-from ...model.layout import NO_VALUE
-from . import MASKING, SEVERAL_RELEASES, Claims, Facts
+from ..model.guarantees import HiddenPatterns, LDiversity, MatchingDiversity
+from ..model.layout import NO_VALUE
+from ..model.numbers import plural
+from .claims import ALONE, MASKING, SEVERAL_RELEASES, Claims, Facts
 
 LEFT_OUT = (
     "Nothing about people who are not in the table: records were left out if the rules left them too "
@@ -17,7 +17,7 @@ LEFT_OUT = (
 """The same words whether nobody or many were left out: a number would tell of them."""
 
 
-def diversity(guarantee: LDiversity, facts: Facts) -> Claims:
+def of_l(guarantee: LDiversity, facts: Facts) -> Claims:
     """Return what is said of l-diversity of buckets."""
     values = guarantee.l
     return said(
@@ -37,7 +37,7 @@ def diversity(guarantee: LDiversity, facts: Facts) -> Claims:
     )
 
 
-def matching(guarantee: MatchingDiversity, facts: Facts) -> Claims:
+def of_matching(guarantee: MatchingDiversity, facts: Facts) -> Claims:
     """Return what is said of matching diversity."""
     values = guarantee.l
     promised = [
@@ -76,20 +76,8 @@ def said(
 ) -> Claims:
     """Return the claims of a promise about buckets, with what is the same for all of them.
 
-    Parameters
-    ----------
-    facts
-        What else the sentences depend on.
-    promised
-        What is promised.
-    who_knows
-        Who knows more than the promise reckons with.
-    by_rules
-        What the way in which buckets were made may tell, as the end of a sentence.
-    privacy_model
-        The formal model that it is a case of.
-    hidden
-        What was shown of a person's value.
+    `who_knows` more than the promise reckons with; `by_rules` ends the sentence on what the way in
+    which buckets were made may tell; `hidden` is what was shown of a person's value.
     """
     left_out = "Suppression at the level of records: those with too few possible values, if any."
     return Claims(
@@ -135,4 +123,83 @@ def said(
     )
 
 
-CLAIMS: Mapping[str, Callable[[Any, Facts], Claims]] = {"l": diversity, "matching": matching}
+def told_support(support: Fraction | int) -> str:
+    """Return the least support in words, a share in percent where that is whole.
+
+    >>> told_support(Fraction(1, 10)), told_support(Fraction(1, 3))
+    ('at least 10 % of the records', 'at least 1/3 of the records')
+    >>> told_support(Fraction(1)), told_support(50)
+    ('all records', 'at least 50 records')
+    """
+    if isinstance(support, int):
+        return f"at least {support} {plural(support, 'record')}"
+    if support == 1:
+        return "all records"
+    percent = support * 100
+    share = f"{percent} %" if percent.denominator == 1 else f"{support}"
+    return f"at least {share} of the records"
+
+
+def of_patterns(guarantee: HiddenPatterns, facts: Facts) -> Claims:
+    """Return what is said of hidden emerging patterns."""
+    growth, support = guarantee.growth, told_support(guarantee.min_support)
+    level, read = "Values count as they stand in the files.", "values taken as they stand"
+    if guarantee.every_level:
+        level = "A value also counts for every category above it."
+        read = "values read at every level"
+    raised = (
+        "Nothing against reading a value as every category above it: a pattern may show once values "
+        "are raised to the same level."
+    )
+    classes = (
+        "Nothing about the class: which of the two classes a record belongs to is told by its file."
+    )
+    return Claims(
+        promised=[
+            f"Whatever set of published values is in {support} of one data set, its share of the "
+            f"records there is less than {growth} times its share of the records of the other. {level}",
+            f"Whoever compares the two data sets, {read}, finds no emerging pattern of growth {growth} "
+            f"or more that is in {support} of either.",
+        ],
+        not_promised=[
+            "Nothing about single people: a record may be the only one that fits what is known, in "
+            "either data set.",
+            "Nothing about rare sets of values, below the minimum support, nor about smaller "
+            "differences than the growth named.",
+            *([] if guarantee.every_level else [raised]),
+            *([classes] if facts.classes else []),
+            "Nothing against someone who knows original records, or how values were spread in them.",
+            SEVERAL_RELEASES,
+            "Nothing about what raising values did to sets below the minimum support: it may have made "
+            "them differ more.",
+            "Nothing against reasoning about the method: which values were raised follows from the "
+            "originals, and may tell something of them.",
+            "Nothing about membership: that a person is in the data, and in which data set, may be "
+            "learnt.",
+        ],
+        techniques=[
+            "Local generalization (local recoding): a value is published as itself or as a category "
+            "above it, not always the same in every record.",
+            MASKING.format("the ids of records and columns"),
+        ],
+        privacy_model="None of the formal privacy measurement models: what is hidden are emerging "
+        f"patterns of two data sets, of growth {growth} or more in {support}.",
+        singling_out=([], [ALONE]),
+        linkability=(
+            [],
+            [
+                "A record of other data may fit a single one here.",
+                "Several releases of the same or overlapping people can be linked.",
+            ],
+        ),
+        inference=(
+            [
+                f"No set of published values in {support} is {growth} times as frequent in one data "
+                "set as in the other, so none of them tells the two apart by that much."
+            ],
+            [
+                "Rarer sets of values, and smaller differences, may tell the data sets apart.",
+                "How values go together inside a data set is learnt, and applies to others too.",
+            ],
+        ),
+    )

@@ -1,13 +1,33 @@
-"""What is said of promises about records as sets."""
+"""What is said of a guarantee in public documents: promised, not promised, terms and evidence.
+
+ISO/IEC 20889:2018 names techniques of de-identification and formal privacy models; `Claims.terms` says
+which of them were used. *Singling out*, *linkability* and *inference* are the three questions that data
+protection authorities ask of published data; `Claims.evidence` says for each what was verified here
+and what nobody has shown. All of it is made of what the certificate tells anyway, so it tells nothing
+more. None of it says that data are anonymous in the sense of a law.
+
+Each guarantee has a function, `of_` and its name in certificates: those of sets here, the others in
+`other_claims`. The audit expects what is said in words of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from importlib import import_module
 
-from ...model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity
-from ...model.numbers import plural
-from . import ALONE, MASKING, SEVERAL_RELEASES, TRUE_IN_FEWER_WORDS, Claims, Facts, Found
+from ..model.guarantees import Coherence, Guarantee, KAnonymity, KmAnonymity, LmDiversity, Promise
+from ..model.numbers import plural
+
+STANDARD = "ISO/IEC 20889:2018"
+MASKING = (
+    "Suppression at the level of attributes (masking): {} that were not declared are not published."
+)
+TRUE_IN_FEWER_WORDS = (
+    "Data truthfulness at the record level is kept: what a published record says is true of its "
+    "original, in fewer words."
+)
+ALONE = "A record may be the only one that fits what somebody knows."
+SEVERAL_RELEASES = "Nothing against linking several releases of the same or overlapping people."
 
 SUPPRESSES_ONLY = frozenset({"mm"})
 """Methods that publish an item as itself or not at all."""
@@ -19,6 +39,76 @@ INFERENCE = "Nothing against inference: what all fitting records share, or most 
 COMMON = "hat all fitting records have in common, or most of them, is learnt about a person."
 IN_GENERAL = "How items go together in general is learnt, and applies to people outside the data too."
 ABSENT = "Whoever knows what is not in a record may find a single record."
+
+Found = tuple[list[str], list[str]]
+"""What is shown, and what is not."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What sentences depend on beside the guarantee; all of it is told in the certificate."""
+
+    method: str = ""
+    local: bool = False
+    """Whether an item may be published under different labels in different records."""
+    values_left_out: bool = False
+    records_left_out: bool = False
+    """Whether records are missing; of buckets, whether some may be."""
+    unprotected: tuple[str, ...] = ()
+    """Columns that are published as they are."""
+    secrets_shown: bool = False
+    """Whether the release holds labels that are to be kept secret."""
+    complete: bool = False
+    """Of rules, whether it is told from where on none is missing that holds."""
+    classes: bool = False
+    """Of two data sets, whether a column of classes told them apart."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What is said of one guarantee, in plain sentences."""
+
+    promised: list[str]
+    not_promised: list[str]
+    techniques: list[str]
+    privacy_model: str
+    singling_out: Found
+    linkability: Found
+    inference: Found
+    truthfulness: str = TRUE_IN_FEWER_WORDS
+    broken: str = ""
+    """Of sets, what is wrong with a combination that breaks the promise."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return what a certificate says."""
+        return {
+            "promised": self.promised,
+            "not_promised": self.not_promised,
+            "terms": self.terms,
+            "evidence": self.evidence,
+        }
+
+    @property
+    def terms(self) -> dict[str, object]:
+        """The techniques and the privacy model in the terms of ISO/IEC 20889."""
+        return {
+            "standard": STANDARD,
+            "techniques": self.techniques,
+            "privacy_model": self.privacy_model,
+            "truthfulness": self.truthfulness,
+        }
+
+    @property
+    def evidence(self) -> dict[str, dict[str, list[str]]]:
+        """For singling out, linkability and inference what is shown and what is not."""
+        return {
+            criterion: {"shown": shown, "not_shown": not_shown}
+            for criterion, (shown, not_shown) in (
+                ("singling_out", self.singling_out),
+                ("linkability", self.linkability),
+                ("inference", self.inference),
+            )
+        }
 
 
 def up_to(most: int, noun: str) -> str:
@@ -53,7 +143,7 @@ def finds(k: int) -> str:
     return f"always finds at least {k} records that fit, or none"
 
 
-def km(guarantee: KmAnonymity, facts: Facts) -> Claims:
+def of_km(guarantee: KmAnonymity, facts: Facts) -> Claims:
     """Return what is said of k^m-anonymity, with negative knowledge or without."""
     k, m, signed = guarantee.k, guarantee.m, guarantee.signed
     either = ", present or absent," if signed else ""
@@ -83,7 +173,7 @@ def km(guarantee: KmAnonymity, facts: Facts) -> Claims:
     return said(facts, promised, open_ends, model, broken, alone, linked)
 
 
-def k(guarantee: KAnonymity, facts: Facts) -> Claims:
+def of_k(guarantee: KAnonymity, facts: Facts) -> Claims:
     """Return what is said of k-anonymity of whole records."""
     least = guarantee.k
     return said(
@@ -107,7 +197,7 @@ def k(guarantee: KAnonymity, facts: Facts) -> Claims:
     )
 
 
-def lm(guarantee: LmDiversity, facts: Facts) -> Claims:
+def of_lm(guarantee: LmDiversity, facts: Facts) -> Claims:
     """Return what is said of l^m-diversity."""
     share, m = guarantee.l, guarantee.m
     return said(
@@ -139,7 +229,7 @@ def lm(guarantee: LmDiversity, facts: Facts) -> Claims:
     )
 
 
-def coherence(guarantee: Coherence, facts: Facts) -> Claims:
+def of_coherence(guarantee: Coherence, facts: Facts) -> Claims:
     """Return what is said of (h, k, p)-coherence."""
     h, least, p = guarantee.h, guarantee.k, guarantee.p
     private = "Whoever knows a private item of a record may find a single record."
@@ -176,16 +266,10 @@ def coherence(guarantee: Coherence, facts: Facts) -> Claims:
 
 
 def in_a_crowd(guarantee: Guarantee, most: int, known: str, beyond: list[str]) -> tuple[Found, Found]:
-    """Return what is shown of singling out and of linking where whoever knows so much finds many.
+    """Return what is shown of singling out and of linking where a crowd fits all that is known.
 
-    Parameters
-    ----------
-    guarantee
-        What is promised.
-    most, known
-        How much an attacker is assumed to know: how many items, and in words.
-    beyond
-        Who may find a single record by knowing something else.
+    An attacker is assumed to know at `most` so many items, in words `known`; those `beyond` know
+    something else.
     """
     crowd = guarantee.crowd
     looked_for = (
@@ -214,20 +298,8 @@ def said(
 ) -> Claims:
     """Return the claims of a promise about sets, with what is the same for all of them.
 
-    Parameters
-    ----------
-    facts
-        What else the sentences depend on.
-    promised
-        What is promised.
-    open_ends
-        What this guarantee leaves open and others may not.
-    privacy_model
-        The formal model that it is a case of.
-    broken
-        What is wrong with a combination that breaks the promise.
-    singling_out, linkability, inference
-        What is shown and what is not; of inference by default nothing is shown.
+    `open_ends` are what this guarantee leaves open and others may not; of inference nothing is shown
+    unless told.
     """
     found = (singling_out, linkability, inference or ([], [f"W{COMMON}", IN_GENERAL]))
     open_columns: list[str] = []
@@ -291,9 +363,14 @@ def techniques_of(facts: Facts) -> list[str]:
     ]
 
 
-CLAIMS: Mapping[str, Callable[[Any, Facts], Claims]] = {
-    "km": km,
-    "k": k,
-    "lm": lm,
-    "coherence": coherence,
-}
+def claims_of(guarantee: Promise, facts: Facts | None = None) -> Claims:
+    """Return what is to be said of a guarantee.
+
+    >>> from setveil.model.guarantees import KAnonymity
+    >>> claims_of(KAnonymity(k=3)).promised[1]
+    "Whoever knows all items of a person's record always finds at least 3 records that fit, or none."
+    """
+    name = f"of_{guarantee.model}"
+    say = globals().get(name) or getattr(import_module(".other_claims", __package__), name)
+    claims: Claims = say(guarantee, facts or Facts())
+    return claims
