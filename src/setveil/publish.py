@@ -318,7 +318,7 @@ def report(
     from .io.folder.published import read_certificate
     from .io.folder.staging import replace_private
     from .model.guarantees import KmAnonymity
-    from .reopen.sets import read_set_release
+    from .reopen import read_set_release
     from .report.pages.risk import curve_of_records
     from .report.pages.sets import Extras, private_report
     from .risk.curve import BUDGET

@@ -11,7 +11,7 @@ import pytest
 
 from setveil.measure.bucket_queries import draw_queries
 from setveil.measure.bucket_scores import measure_buckets
-from setveil.reopen.buckets import read_bucket_release
+from setveil.reopen.others import read_bucket_release
 from setveil.risk.definetti import attack_by_learning
 
 from .cli import Shell

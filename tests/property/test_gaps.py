@@ -26,7 +26,7 @@ from setveil.progress import Watch
 from setveil.publish import publish
 from setveil.release.buckets import Bucketing, BucketRelease
 from setveil.release.possible import classify
-from setveil.reopen.buckets import read_public_buckets
+from setveil.reopen.others import read_public_buckets
 from setveil.risk.buckets import TableRisk, attack_by_rules, possible_despite_gaps
 from setveil.run.buckets import anonymize_table
 from tests.oracle.buckets import Person, every_way, values_in_worlds

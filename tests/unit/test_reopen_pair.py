@@ -16,7 +16,7 @@ from setveil.editions.pairs import audit_unwritten
 from setveil.errors import DataError, FileSystemError, UsageError
 from setveil.publish import publish
 from setveil.release.pair_release import PairRelease
-from setveil.reopen.pairs import read_pair_release
+from setveil.reopen.others import read_pair_release
 
 from .pair_cases import random_release
 

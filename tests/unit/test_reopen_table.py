@@ -19,7 +19,7 @@ from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.publish import publish
 from setveil.release.buckets import BucketRelease
-from setveil.reopen.buckets import read_bucket_release, read_public_buckets
+from setveil.reopen.others import read_bucket_release, read_public_buckets
 from setveil.risk.buckets import attack_by_rules
 from setveil.run.buckets import anonymize_table
 

@@ -105,7 +105,7 @@ def apply(
 def _join(release: str, new: Transactions, asked: Asked, watch: Any) -> tuple[Release, Extension]:
     """Open the release and join the new records to it."""
     from ..extend import apply as join
-    from ..reopen.sets import read_set_release
+    from ..reopen import read_set_release
 
     original = None if asked.original is None else asked.read_sets(asked.original)
     opened = read_set_release(release, original, watch=watch)

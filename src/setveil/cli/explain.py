@@ -76,7 +76,7 @@ def explain(
     with screen.notices_before_error(transactions.notices, verbose=asked.verbose):
         from ..explain import PERSONAL, explain_all
         from ..progress import Watch
-        from ..reopen.sets import read_set_release
+        from ..reopen import read_set_release
 
         with screen.progress() as listener:
             watch = Watch(listener=listener)

@@ -162,7 +162,7 @@ def measure(
     with screen.notices_before_error(transactions.notices, verbose=asked.verbose):
         from ..api import measure as measure_release
         from ..progress import Watch
-        from ..reopen.sets import read_set_release
+        from ..reopen import read_set_release
 
         with screen.progress() as listener:
             watch = Watch(listener=listener)
@@ -307,7 +307,7 @@ def _measure_buckets(target: str, asked: Asked) -> None:
     how = {name: value for name, value in how.items() if value is not None}
     from ..measure.bucket_scores import measure_buckets
     from ..progress import Watch
-    from ..reopen.buckets import read_bucket_release
+    from ..reopen.others import read_bucket_release
 
     with screen.progress() as listener:
         watch = Watch(listener=listener)
@@ -343,7 +343,7 @@ def _measure_pair(target: str, asked: Asked, top: int) -> None:
     from ..audit import audit_folder
     from ..editions.pairs import scores_of
     from ..progress import Watch
-    from ..reopen.pairs import read_pair_release
+    from ..reopen.others import read_pair_release
 
     with screen.progress() as listener:
         watch = Watch(listener=listener)

@@ -209,7 +209,7 @@ def _risk_of_buckets(target: str, asked: Asked) -> None:
     refuse_beside_buckets(asked)
     from ..io.folder.leftovers import private_twin
     from ..progress import Watch
-    from ..reopen.buckets import read_bucket_release, read_public_buckets
+    from ..reopen.others import read_bucket_release, read_public_buckets
     from ..risk.buckets import TableRisk, attack_by_rules
     from ..risk.definetti import attack_by_learning
 

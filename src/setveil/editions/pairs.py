@@ -12,7 +12,7 @@ from ..model.layout import Layout, LayoutColumn
 from ..progress import Watch
 from ..publish import Confirmed, refuse_labels, seconds_of
 from ..registry import method
-from ..release.pair_release import PairRelease
+from ..release.pair_release import RECODED, PairRelease
 from .sets import PartsEdition, choose_layout
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class PairsEdition(PartsEdition[PairRelease]):
         return {
             **claims_of(release.guarantee, Facts(classes=pair.classes is not None)).as_dict(),
             "data": data,
-            "recoding": "pair",
+            "recoding": RECODED,
         }
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:

@@ -23,6 +23,8 @@ from ..model.transactions import Transactions, canonical_order
 from .header import Header, Seal, is_useless, telling_records
 from .recoding import BeforeAfter, EntryRecoding, PairRecoding
 
+RECODED = "pair"
+"""What certificates and private twins say of how two data sets were recoded."""
 Ids = NDArray[np.int32]
 Places = NDArray[np.int64]
 
@@ -165,7 +167,7 @@ class PairRelease(Header):
                     for start, end in (bounds[record] for record in order.tolist())
                 ]
             )
-        return {"recoding": "pair", "values": values, "labels": list(self.labels), "rows": sides}
+        return {"recoding": RECODED, "values": values, "labels": list(self.labels), "rows": sides}
 
 
 def parts_of(pair: PatternPair, recoding: PairRecoding) -> tuple[BeforeAfter, BeforeAfter]:
