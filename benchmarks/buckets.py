@@ -72,7 +72,7 @@ class Bench:
         return list(self.buckets(method, (point[0], "" if method == "Anatomy" else point[1])))
 
     def _queries(self, columns: int, share: str) -> Any:
-        from setveil.measure.bucket_queries import draw_queries
+        from setveil.measure.buckets import draw_queries
 
         return draw_queries(
             self.data,
@@ -89,7 +89,7 @@ class Bench:
 
 def false_links(data: Any, buckets: Any, rules: Sequence[Any]) -> Fraction:
     """Return the mean share of a tuple that buckets link to values which the rules rule out for it."""
-    from setveil.measure.bucket_queries import Reconstruction
+    from setveil.measure.buckets import Reconstruction
     from setveil.model.rules import impossible_values
 
     impossible = impossible_values(data, tuple(rules))
@@ -100,8 +100,7 @@ def false_links(data: Any, buckets: Any, rules: Sequence[Any]) -> Fraction:
 
 
 def attacks_on(bench: Bench, point: Point) -> dict[str, Any]:
-    from setveil.risk.buckets import attack_by_rules
-    from setveil.risk.definetti import attack_by_learning
+    from setveil.risk.buckets import attack_by_learning, attack_by_rules
 
     rules = bench.rules(point[1])
     row: dict[str, Any] = {"rules": len(rules)}
@@ -136,8 +135,8 @@ def learned_by_size(
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """Return how much is learned from buckets, and the query error, beside their mean size."""
     from setveil.errors import Infeasible
-    from setveil.measure.bucket_queries import measure_queries
-    from setveil.risk.definetti import attack_by_learning
+    from setveil.measure.buckets import measure_queries
+    from setveil.risk.buckets import attack_by_learning
 
     queries, found = bench.queries(3, "0.3"), {}
     for method in METHODS:
@@ -155,7 +154,7 @@ def learned_by_size(
 
 
 def rule_errors(bench: Bench, point: Point) -> dict[str, Any]:
-    from setveil.measure.bucket_scores import measure_rules
+    from setveil.measure.buckets import measure_rules
 
     row: dict[str, Any] = {}
     for method in METHODS:
@@ -172,7 +171,7 @@ def rule_errors(bench: Bench, point: Point) -> dict[str, Any]:
 
 
 def query_error(bench: Bench, point: Point, columns: int, share: str) -> dict[str, Any]:
-    from setveil.measure.bucket_queries import measure_queries
+    from setveil.measure.buckets import measure_queries
 
     queries = bench.queries(columns, share)
     row: dict[str, Any] = {"drawn": queries.drawn}

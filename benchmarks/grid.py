@@ -59,7 +59,7 @@ class Bench:
     def answer(self, point: Point, limit: float) -> dict[str, Any]:
         """Return losses and seconds of a point; ``state`` tells what kept it from its end."""
         from setveil.errors import SetveilError
-        from setveil.measure.counted import mean_unit_cost
+        from setveil.measure.scores import mean_unit_cost
         from setveil.model.guarantees import KAnonymity, KmAnonymity
         from setveil.progress import Watch
         from setveil.registry import method

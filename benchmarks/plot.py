@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from setveil.report.axes import Scale, mark_of
-from setveil.report.drawing import Drawing
-from setveil.report.palette import INK, RULE
+from setveil.report.drawing import INK, RULE, Drawing
 
 WIDTH, HEIGHT = 176, 118
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 22, 32

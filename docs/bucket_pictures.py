@@ -20,8 +20,7 @@ from setveil.model.rules import NegativeRule
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing
 from setveil.release.possible import classify, possible_counts
-from setveil.report.drawing import Drawing
-from setveil.report.palette import ABOVE, CHOSEN, MUTED, PLAIN, PUBLISHED, RARE, REMARK, Style
+from setveil.report.drawing import ABOVE, CHOSEN, MUTED, PLAIN, PUBLISHED, RARE, REMARK, Drawing, Style
 
 PEOPLE = (
     ("Ann 29 F", "F", "ovarian"),

@@ -19,8 +19,7 @@ from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
 from setveil.progress import Watch
 from setveil.release.recoding import Recoding
-from setveil.report.drawing import Drawing, text_width
-from setveil.report.palette import (
+from setveil.report.drawing import (
     ABOVE,
     CHOSEN,
     GREEN,
@@ -33,7 +32,9 @@ from setveil.report.palette import (
     REMARK,
     RULE,
     VERMILION,
+    Drawing,
     Style,
+    text_width,
 )
 from setveil.report.tree_picture import place_tree, styles_of
 from setveil.search.cuts import next_cuts

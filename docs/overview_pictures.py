@@ -7,8 +7,7 @@ from collections.abc import Callable
 import setveil as sv
 from docs.method_pictures import chips
 from setveil.io.demo import groceries
-from setveil.report.drawing import Drawing
-from setveil.report.palette import (
+from setveil.report.drawing import (
     CHOSEN,
     GREEN,
     INK,
@@ -20,6 +19,7 @@ from setveil.report.palette import (
     RULE,
     SHADE,
     VERMILION,
+    Drawing,
     Style,
 )
 from setveil.report.tree_picture import draw_recoding, legend, place_tree, styles_of

@@ -15,8 +15,7 @@ from setveil.mining.emerging import EmergingPatterns, emerging_patterns
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
-from setveil.report.drawing import Drawing
-from setveil.report.palette import ABOVE, CHOSEN, MUTED, PLAIN, RARE, Style
+from setveil.report.drawing import ABOVE, CHOSEN, MUTED, PLAIN, RARE, Drawing, Style
 from setveil.run.pairs import hide_patterns
 
 MARRIED = (("BA", "executive"), ("MSE", "manager"), ("MSE", "manager"), ("MSE", "manager"))

@@ -19,8 +19,7 @@ from setveil.model.guarantees import KmAnonymity
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
 from setveil.release.recoding import Recoding
-from setveil.report.drawing import Drawing
-from setveil.report.palette import (
+from setveil.report.drawing import (
     CHOSEN,
     HIDDEN,
     INK,
@@ -30,6 +29,7 @@ from setveil.report.palette import (
     RARE,
     REMARK,
     VERMILION,
+    Drawing,
     Style,
 )
 from setveil.report.tree_picture import place_tree, styles_of

@@ -55,7 +55,7 @@ class World:
     def losses(self, method: str, k: int, m: int, shares: Sequence[Fraction]) -> Losses:
         """Anonymize, and return what mining loses."""
         import setveil as sv
-        from setveil.measure.ml2 import mining_losses
+        from setveil.measure.mining import mining_losses
         from setveil.release.recoding import BeforeAfter
 
         release = sv.anonymize(

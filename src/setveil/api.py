@@ -31,7 +31,7 @@ from .run.fields import BUCKETS, PAIRS, SETS, fields_of
 if TYPE_CHECKING:
     from .audit.verdict import BucketFinding, PairFinding, Verdict
     from .io.lists import QueryFile
-    from .measure.pair_scores import PairScores
+    from .measure.pairs import PairScores
     from .measure.scores import Scores
     from .risk.assessment import Assessment
 
@@ -453,7 +453,7 @@ def measure(
 
 def original_rows(release: Release, original: Any = None) -> Rows:
     """Return the records a release was made from: its own, or those given, if they are the ones."""
-    from .measure.counted import rows_of_original
+    from .measure.scores import rows_of_original
 
     if original is None:
         if release.rows is None:

@@ -1,9 +1,11 @@
-"""Values as plain data, as ``--json`` prints them: a dataclass by its fields, in order."""
+"""Values as plain data, as ``--json`` prints them, and as the tables that notebooks show."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 
@@ -27,3 +29,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, Fraction):
         return float(value)
     return [plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def html_table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), *, caption: str = "") -> str:
+    """Return rows of text as an HTML table for notebooks.
+
+    >>> html_table([["<b>"]], ["who"])
+    '<table><thead><tr><th>who</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+
+    def line(cells: Sequence[str], kind: str) -> str:
+        return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"
+
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    head = f"<thead>{line(heads, 'th')}</thead>" if heads else ""
+    return f"<table>{title}{head}<tbody>{''.join(line(row, 'td') for row in rows)}</tbody></table>"

@@ -27,7 +27,7 @@ from .release.release import Release
 
 if TYPE_CHECKING:
     from .audit.verdict import BucketFinding, PairFinding, Verdict
-    from .measure.pair_scores import PairScores
+    from .measure.pairs import PairScores
     from .release.buckets import BucketRelease
     from .release.pair_release import PairRelease
     from .report.drawing import Figure
@@ -319,8 +319,8 @@ def report(
     from .io.folder.staging import replace_private
     from .model.guarantees import KmAnonymity
     from .reopen import read_set_release
-    from .report.pages.risk import curve_of_records
     from .report.pages.sets import Extras, private_report
+    from .report.risk_picture import curve_of_records
     from .risk.curve import BUDGET
 
     if output is not None:

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from setveil.io.folder.ownership import is_private_twin, is_release
-from setveil.measure import pair_scores
+from setveil.measure import pairs
 
 from .cli import Ran, Shell
 
@@ -479,7 +479,7 @@ def test_nothing_is_rarer_than_one_record(shell: Shell) -> None:
 def test_too_many_rarer_sets_are_left_out_and_it_is_said(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pair_scores, "FEW_RARER_SETS", 1)
+    monkeypatch.setattr(pairs, "FEW_RARER_SETS", 1)
     write_people()
     ran = people(shell)
     assert "rarer    not counted: too many sets have half the minimum support" in ran.out

@@ -9,10 +9,9 @@ from random import Random
 
 import pytest
 
-from setveil.measure.bucket_queries import draw_queries
-from setveil.measure.bucket_scores import measure_buckets
+from setveil.measure.buckets import draw_queries, measure_buckets
 from setveil.reopen.others import read_bucket_release
-from setveil.risk.definetti import attack_by_learning
+from setveil.risk.buckets import attack_by_learning
 
 from .cli import Shell
 from .patients import bucketed

@@ -13,7 +13,7 @@ import pytest
 
 from setveil.audit import Published, audit_pair
 from setveil.hierarchy.tree import Hierarchy
-from setveil.measure.pair_distortion import frequent_distortion
+from setveil.measure.pairs import frequent_distortion
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.hide_patterns.moves import Patterns, find_moves
 from setveil.methods.hide_patterns.scoring import FrequentForms, Scores

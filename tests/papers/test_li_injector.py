@@ -24,8 +24,7 @@ from setveil.kernels.buckets.injector import (
     are_incompatible,
     count_incompatible,
 )
-from setveil.measure.bucket_queries import CountQuery, Queries, Reconstruction, measure_queries
-from setveil.measure.bucket_scores import measure_rules
+from setveil.measure.buckets import CountQuery, Queries, Reconstruction, measure_queries, measure_rules
 from setveil.methods import anatomy, injector
 from setveil.mining.negative_rules import mine_negative_rules
 from setveil.model.guarantees import LDiversity, MatchingDiversity

@@ -17,7 +17,7 @@ import pytest
 from setveil.engines.local import LocalEngine
 from setveil.errors import Infeasible
 from setveil.hierarchy.tree import Hierarchy
-from setveil.measure.ml2 import MiningLoss, mining_losses, ml2_measures
+from setveil.measure.mining import MiningLoss, mining_losses, ml2_measures
 from setveil.methods import apriori, local, optimal, partition, vertical
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity, LmDiversity

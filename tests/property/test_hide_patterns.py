@@ -11,9 +11,8 @@ import pytest
 
 from setveil.errors import Infeasible, TimeLimit
 from setveil.hierarchy.tree import Hierarchy
-from setveil.measure import pair_scores
-from setveil.measure.pair_distortion import frequent_distortion
-from setveil.measure.pair_scores import measure_pair
+from setveil.measure import pairs
+from setveil.measure.pairs import frequent_distortion, measure_pair
 from setveil.methods.hide_patterns import SEARCHES, anonymize, mined, scoring
 from setveil.methods.hide_patterns.moves import find_moves
 from setveil.methods.hide_patterns.scoring import score
@@ -409,7 +408,7 @@ def test_no_pattern_is_left_by_a_guarded_search(seed: int, search: str) -> None:
 
 
 def test_of_too_many_rarer_patterns_closed_ones_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_scores, "FEW_RARER_SETS", 20)
+    monkeypatch.setattr(pairs, "FEW_RARER_SETS", 20)
     columns = "abcdef"
     sides = [
         Transactions.from_rows([[f"{name}={name}{value}" for name in columns] for value in values])

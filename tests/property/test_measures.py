@@ -16,8 +16,8 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.kernels.queries import estimate_supports
 from setveil.measure.branches import branch_losses
 from setveil.measure.catalogue import NAMES, chosen, score
-from setveil.measure.counted import discernibility_sum
 from setveil.measure.queries import query_errors, random_workload, workload_of
+from setveil.measure.scores import discernibility_sum
 from setveil.model.transactions import Rows, bind
 from setveil.release.recoding import BeforeAfter, Recoding
 from tests.oracle import losses

@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from setveil.measure.itemsets import itemset_measures, survival
-from setveil.measure.ml2 import SHARES, mining_losses, ml2_measures
+from setveil.measure.mining import SHARES, itemset_measures, mining_losses, ml2_measures, survival
 from setveil.release.recoding import BeforeAfter, Recoding
 from tests.oracle import mining_loss as oracle
 from tests.property.test_measures import random_case

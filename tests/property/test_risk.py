@@ -23,8 +23,7 @@ from setveil.kernels.attack.matches import (
 )
 from setveil.model.transactions import Transactions
 from setveil.risk.crowd import SEED, Crowd
-from setveil.risk.curve import risk_curve
-from setveil.risk.levels import draw_items
+from setveil.risk.curve import draw_items, risk_curve
 from tests.oracle import risk as oracle
 from tests.oracle.worlds import random_world
 

@@ -305,7 +305,7 @@ def _measure_buckets(target: str, asked: Asked) -> None:
         "selectivity": _exact("selectivity", asked.selectivity),
     }
     how = {name: value for name, value in how.items() if value is not None}
-    from ..measure.bucket_scores import measure_buckets
+    from ..measure.buckets import measure_buckets
     from ..progress import Watch
     from ..reopen.others import read_bucket_release
 
@@ -326,7 +326,7 @@ def _measure_buckets(target: str, asked: Asked) -> None:
 
 def _exact(name: str, text: str | None) -> str | None:
     """Return a number as it was typed, without a sign of percent."""
-    from ..measure.bucket_queries import exact_number
+    from ..measure.buckets import exact_number
 
     if text is None:
         return None
@@ -368,7 +368,9 @@ def _measure_pair(target: str, asked: Asked, top: int) -> None:
             "where a value is also read as the categories above it",
         ),
     ]
-    screen.table("", ("measure", "value", "meaning"), [*scores.lines(), *after, *scores.rarer_lines()])
+    screen.table(
+        "", ("measure", "value", "meaning"), [*scores.main_lines(), *after, *scores.rarer_lines()]
+    )
     if scores.before is not None and len(scores.before):
         screen.echo()
         screen.table(

@@ -187,7 +187,7 @@ def _restricted(data: Transactions, guarantee: Guarantee | None) -> Transactions
     """Return the records without labels that the promise assumes nobody knows."""
     if guarantee is None:
         return data
-    from ..report.pages.risk import known_labels
+    from ..report.risk_picture import known_labels
 
     return known_labels(data, guarantee)
 
@@ -210,8 +210,7 @@ def _risk_of_buckets(target: str, asked: Asked) -> None:
     from ..io.folder.leftovers import private_twin
     from ..progress import Watch
     from ..reopen.others import read_bucket_release, read_public_buckets
-    from ..risk.buckets import TableRisk, attack_by_rules
-    from ..risk.definetti import attack_by_learning
+    from ..risk.buckets import TableRisk, attack_by_learning, attack_by_rules
 
     notices: list[str] = []
     with screen.progress() as listener:

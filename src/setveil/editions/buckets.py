@@ -138,8 +138,7 @@ class BucketsEdition(Edition[BucketRelease]):
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
         """Return the page for the holder of the data alone."""
         from ..report.pages.buckets import private_report
-        from ..risk.buckets import attack_by_rules
-        from ..risk.definetti import attack_sample
+        from ..risk.buckets import attack_by_rules, attack_sample
 
         try:
             learning = attack_sample(self.release.data, self.release.bucketing, watch=watch)

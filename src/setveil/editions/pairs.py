@@ -17,7 +17,7 @@ from .sets import PartsEdition, choose_layout
 
 if TYPE_CHECKING:
     from ..audit.verdict import PairFinding
-    from ..measure.pair_scores import PairScores
+    from ..measure.pairs import PairScores
 
 
 class PairsEdition(PartsEdition[PairRelease]):
@@ -152,7 +152,7 @@ def scores_of(
 
     `frequent_support` is another share that makes a set frequent than the one it was made with.
     """
-    from ..measure.pair_scores import measure_pair
+    from ..measure.pairs import measure_pair
 
     record = method(release.method)
     default = {option.name: option.default for option in record.options}

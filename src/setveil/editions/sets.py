@@ -139,7 +139,7 @@ class SetsEdition(PartsEdition[Release]):
 
     @cached_property
     def _risk_after(self) -> RiskCurve | None:
-        from ..report.pages.risk import curve_of_records
+        from ..report.risk_picture import curve_of_records
 
         return curve_of_records(self.release.published, self.release.guarantee)
 
@@ -174,7 +174,7 @@ def _described(column: LayoutColumn) -> dict[str, str]:
 
 def risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | None:
     """Return the risk of the original records, where they are at hand."""
-    from ..report.pages.risk import curve_before
+    from ..report.risk_picture import curve_before
 
     if release.rows is None:
         return None

@@ -1,68 +1,41 @@
-"""The measures by name: what the api, the command line, comparisons and reports choose from.
+"""The measures of sets by name: what the api, the command line, comparisons and reports choose from.
 
 A cheap measure looks at each occurrence a few times and is taken unless others are named. The others
 count queries or mine itemsets, so they are taken where they are asked for, by name or by "all". A
 measure's module is loaded when it is first used.
+
+Of tables in buckets and of two data sets nothing is chosen: `measure.buckets` and `measure.pairs` give
+all their figures, always.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 
 from ..errors import UsageError
 from ..progress import Watch
 from ..release.recoding import BeforeAfter
-from .queries import Workload, checked_share
+from .queries import SANITY, Workload, checked_share, query_errors
 from .scores import Measure, Score, Scores
 
 ALL = "all"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Where a measure is found, and whether it is taken without being named.
-
-    `maker` is the function that makes the measures of its module at another support.
-    """
-
-    name: str
-    module: str
-    is_cheap: bool = True
-    maker: str | None = None
-
-    def load(self, support: Fraction | None = None) -> Measure:
-        """Return the measure, at a support of its own or at the share given."""
-        module = importlib.import_module(f".{self.module}", __package__)
-        found = getattr(module, self.name.upper())
-        if support is not None and self.maker is not None:
-            asked = (support,) if self.module == "ml2" else support
-            made = getattr(module, self.maker)(asked)
-            found = next(measure for measure in made if measure.name == self.name)
-        assert isinstance(found, Measure)
-        return found
-
-
-_COUNTED = ("ncp", "lm", "unchanged", "suppressed", "suppressed_items", "emptied_records")
-_LEVELS = ("ml2", "dml2", "dml2_lost")
-_ITEMSETS = (
-    "itemset_recall",
-    "itemset_precision",
-    "label_recall",
-    "label_support_error",
-    "item_support_error",
+CHEAP = (
+    *("ncp", "lm", "unchanged", "suppressed", "suppressed_items", "emptied_records"),
+    *("discernibility", "discernibility_sum"),
 )
-ENTRIES = (
-    *(Entry(name, "counted") for name in (*_COUNTED, "discernibility", "discernibility_sum")),
-    Entry("are", "queries", is_cheap=False),
-    *(Entry(name, "ml2", is_cheap=False, maker="ml2_measures") for name in _LEVELS),
-    *(Entry(name, "itemsets", is_cheap=False, maker="itemset_measures") for name in _ITEMSETS),
+MINED = (
+    *("ml2", "dml2", "dml2_lost", "itemset_recall", "itemset_precision", "label_recall"),
+    *("label_support_error", "item_support_error"),
 )
-NAMES = tuple(entry.name for entry in ENTRIES)
-CHEAP = tuple(entry.name for entry in ENTRIES if entry.is_cheap)
-MINED = tuple(entry.name for entry in ENTRIES if entry.maker is not None)
+"""What counts frequent itemsets, at a support of its own or at the one given."""
+NAMES = (*CHEAP, "are", *MINED)
+_MODULES = {
+    **dict.fromkeys(CHEAP, "scores"),
+    "are": "queries",
+    **dict.fromkeys(MINED, "mining"),
+}
 
 
 def chosen(
@@ -77,10 +50,9 @@ def chosen(
         measures = CHEAP
     elif isinstance(measures, str):
         measures = NAMES if measures == ALL else (measures,)
-    by_name = {entry.name: entry for entry in ENTRIES}
     names = list(dict.fromkeys(measures))
     for name in names:
-        if name not in by_name:
+        if name not in NAMES:
             raise UsageError(
                 f"unknown measure {str(name)[:40]!r}.",
                 f"Known: {', '.join(NAMES)}; or {ALL}.",
@@ -94,7 +66,15 @@ def chosen(
             "a support is for measures that mine, and none is named.",
             f"Name one of: {', '.join(MINED)}; or leave it out.",
         )
-    return tuple(by_name[name].load(share) for name in names)
+    return tuple(_load(name, share) for name in names)
+
+
+def _load(name: str, support: Fraction | None) -> Measure:
+    module = import_module(f".{_MODULES[name]}", __package__)
+    found: tuple[Measure, ...] = module.MEASURES
+    if support is not None and name in MINED:
+        found = module.measures_at(support)
+    return next(measure for measure in found if measure.name == name)
 
 
 def score(
@@ -108,20 +88,9 @@ def score(
 ) -> Scores:
     """Return the scores of what is published, and the errors of queries if any are asked.
 
-    Parameters
-    ----------
-    pair
-        The records before and after.
-    measures
-        Names, "all", or None for the cheap ones.
-    workload
-        Queries to ask; with some the measure "are" is taken whether it is named or not.
-    sanity
-        The sanity bound of the queries' errors, as a share of the records.
-    support
-        The share of the records that an itemset must be in to be frequent, for the measures that mine.
-    watch
-        Progress listener and cancel switch.
+    `measures` are names, "all", or None for the cheap ones; with a `workload` of queries "are" is taken
+    whether it is named or not. `sanity` is the bound of the queries' errors, `support` what makes an
+    itemset frequent, both as shares of the records.
     """
     watch = watch or Watch()
     taken = chosen(measures, support=support)
@@ -137,8 +106,6 @@ def score(
     for done, measure in enumerate(taken):
         watch.tick(f"measuring {measure.name}", done / len(taken))
         if measure.name == "are":
-            from .queries import SANITY, query_errors
-
             errors = query_errors(pair, workload, sanity=SANITY if sanity is None else sanity)
             found.append(Score(measure, errors.are))
         else:

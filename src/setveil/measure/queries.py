@@ -369,15 +369,13 @@ def query_errors(
     return QueryErrors(workload, true, estimate, bound * len(pair.rows))
 
 
-def _compute(pair: BeforeAfter) -> float:
-    return query_errors(pair).are
-
-
-ARE = Measure(
-    "are",
-    "ARE, average relative error of counts",
-    "lower",
-    (0, None),
-    _compute,
-    "how far a count estimated from the release is from the true one, relative to it, on average",
+MEASURES = (
+    Measure(
+        "are",
+        "ARE, average relative error of counts",
+        "lower",
+        (0, None),
+        lambda pair: query_errors(pair).are,
+        "how far a count estimated from the release is from the true one, relative to it, on average",
+    ),
 )

@@ -46,6 +46,11 @@ class Promise:
         return f"{self.model}-negative" if self.signed else self.model
 
     @property
+    def called(self) -> str:
+        """Return what it is called, whatever labels it keeps secret."""
+        return str(self)
+
+    @property
     def least_support(self) -> int:
         """Return below which number records count as few."""
         return int(getattr(self, self.strength))
@@ -251,8 +256,12 @@ class LmDiversity(Promise):
         """Return 1/`l`, the largest share that a sensitive item may have."""
         return Fraction(1, self.l)
 
+    @property
+    def called(self) -> str:
+        return f"{self.l}^{self.m}-diversity"
+
     def __str__(self) -> str:
-        return f"{self.l}^{self.m}-diversity of {len(self.sensitive)} sensitive items"
+        return f"{self.called} of {len(self.sensitive)} sensitive items"
 
 
 @dataclass(frozen=True)
@@ -285,9 +294,13 @@ class Coherence(Promise):
         """The largest share that a private item may have, h percent as a number from 0 to 1."""
         return self.h / 100
 
+    @property
+    def called(self) -> str:
+        return f"({self.h} %, {self.k}, {self.p})-coherence"
+
     def __str__(self) -> str:
         secrets = f" of {len(self.private)} private items" if self.private else ""
-        return f"({self.h} %, {self.k}, {self.p})-coherence{secrets}"
+        return f"{self.called}{secrets}"
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .drawing import Drawing, cut_to_width, text_width
-from .palette import MUTED, PAPER, RULE, SERIES
+from .drawing import MUTED, PAPER, RULE, SERIES, Drawing, cut_to_width, text_width
 
 SMALL, LABEL_GAP = 11.5, 17.0
 """The size of the small print of charts, and how far names at the ends of lines are apart."""

@@ -12,8 +12,24 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from .axes import LABEL_GAP, SMALL, Mark, Scale, draw_levels, mark_of, name_ends, spelled
-from .drawing import MARGIN, Drawing, Figure, cut_to_width, text_width
-from .palette import BLUE, DEEP, INK, MUTED, ORANGE, PAPER, RULE, SAND, SHADE, VERMILION, Style
+from .drawing import (
+    BLUE,
+    DEEP,
+    INK,
+    MARGIN,
+    MUTED,
+    ORANGE,
+    PAPER,
+    RULE,
+    SAND,
+    SHADE,
+    VERMILION,
+    Drawing,
+    Figure,
+    Style,
+    cut_to_width,
+    text_width,
+)
 
 WIDTH = 700.0
 TOP = 74.0

@@ -5,9 +5,14 @@ be seen or that turn other text around are replaced, and a label stands in a ``b
 own. A page holds no script and no address; its policy forbids both, and its one style sheet is named
 by hash. Each content has one spelling, so that the audit can tell that nothing hides in another.
 
-The style sheet is ``report.css``, with the colours of `palette` put before it: light, printable, from a
+The style sheet is ``report.css``, with the colours of `drawing` put before it: light, printable, from a
 phone's width upwards, without font file, picture or address. The audit knows it by its hash: after a
 change, `audit.words.page.KNOWN_SHEETS` needs the new one.
+
+A hierarchy is an indented list (`outline`): readable on a phone, on paper, and by a screen reader. It
+has at most `MOST_LINES` lines. The heaviest branches are opened while there is room; the others stand
+as one line that counts what is under them, and siblings that are too many share the last line. So ten
+labels are all shown, and of ten thousand those that matter most.
 """
 
 from __future__ import annotations
@@ -15,11 +20,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from . import palette
+from ..hierarchy.tree import Hierarchy
+from . import drawing
 from .drawing import ARROW_HEAD, Figure, escaped
 
 LONGEST_LABEL = 60
@@ -30,7 +37,7 @@ COLOURS = (
     *("INK", "MUTED", "RULE", "SHADE", "PAPER", "BLUE", "ORANGE", "GREEN", "VERMILION"),
     *("SKY", "SAND", "ROSE", "MINT"),
 )
-"""The colours of the palette that the style sheet names."""
+"""The colours that the style sheet names."""
 VOID = frozenset({"meta", "br"})
 _BLOCKS = frozenset(
     {"html", "head", "body", "header", "main", "section", "footer", "nav", "div", "figure"}
@@ -79,6 +86,21 @@ def element(name: str, /, *content: Content, **attributes: str | int | None) -> 
             f"<{name}{spelled}>\n{inner}\n</{name}>" if inner else f"<{name}{spelled}></{name}>"
         )
     return Html(f"<{name}{spelled}>{''.join(text(part) for part in content)}</{name}>")
+
+
+def paragraph(*content: Content, class_: str | None = None) -> Html:
+    """Return a paragraph."""
+    return element("p", *content, class_=class_)
+
+
+def small(*content: Content) -> Html:
+    """Return a paragraph in small print."""
+    return paragraph(*content, class_="small")
+
+
+def box(class_: str, /, *content: Content, role: str | None = None) -> Html:
+    """Return what the style sheet draws as a box of a class."""
+    return element("div", *content, class_=class_, role=role)
 
 
 def join(parts: Iterable[Content], between: str = "") -> Html:
@@ -175,7 +197,7 @@ def section(name: str, title: str, *content: Content) -> Html:
 def sheet() -> str:
     """Return the one style sheet of all pages, as it stands in each."""
     rules = files(__package__).joinpath("report.css").read_text(encoding="utf-8")
-    variables = "".join(f"  --{name.lower()}: {getattr(palette, name)};\n" for name in COLOURS)
+    variables = "".join(f"  --{name.lower()}: {getattr(drawing, name)};\n" for name in COLOURS)
     return f":root {{\n{variables}}}\n{rules}"
 
 
@@ -211,3 +233,112 @@ def page(title: str, *content: Content, private: bool = False) -> bytes:
     )
     body = element("body", *content, class_="private" if private else "public")
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n".encode()
+
+
+MOST_LINES, MOST_FREQUENT = 48, 10
+PUBLISHED, ABOVE, HIDDEN, LEFT_OUT = "published", "above", "hidden", "left-out"
+KEYS: Mapping[str, str] = {
+    PUBLISHED: "in the records",
+    ABOVE: "above what is in the records",
+    HIDDEN: "published as the category above it",
+    LEFT_OUT: "left out",
+}
+
+
+@dataclass
+class _Line:
+    """A line of the list: one node, or several siblings that are only counted."""
+
+    nodes: tuple[int, ...]
+    depth: int
+    below: list[_Line] = field(default_factory=list)
+
+
+def outline(
+    hierarchy: Hierarchy,
+    *,
+    kind_by_node: Sequence[str],
+    weight_by_node: Sequence[int],
+    told_of_node: Callable[[int], Content],
+    told_of_rest: Callable[[Sequence[int]], str],
+) -> Html:
+    """Return the list, with a legend of the kinds that it shows.
+
+    Parameters
+    ----------
+    hierarchy
+        What to show.
+    kind_by_node
+        What each node is to the release: a key of `KEYS`.
+    weight_by_node
+        What is opened and shown first: the heaviest.
+    told_of_node, told_of_rest
+        What is written behind a node that is not opened, and for siblings that share a line.
+    """
+    if not len(hierarchy):
+        return Html("")
+    lines = _opened(hierarchy, weight_by_node, MOST_LINES)
+    seen: set[str] = set()
+
+    def drawn(line: _Line) -> Html:
+        if len(line.nodes) > 1:
+            return element("li", element("span", told_of_rest(line.nodes), class_="more"))
+        node = line.nodes[0]
+        kind = kind_by_node[node]
+        seen.add(kind)
+        chip = element("span", label(hierarchy.labels[node]), class_=f"node {kind}")
+        told = told_of_node(node) if not line.below or kind == PUBLISHED else ""
+        note = element("span", told, class_="note") if told else Html("")
+        below = element("ul", *map(drawn, line.below)) if line.below else Html("")
+        return element("li", chip, note, below)
+
+    tree = element("ul", *map(drawn, lines), class_="tree")
+    return join((_legend(seen), tree), "\n")
+
+
+def with_below(tree: Hierarchy, own: Sequence[int]) -> list[int]:
+    """Return the sum of each node's own number and of those of all nodes below it."""
+    total = list(own)
+    for node, above in enumerate(tree.parent.tolist()):
+        if above >= 0:
+            total[above] += total[node]
+    return total
+
+
+def _legend(seen: set[str]) -> Html:
+    keys = [
+        element("span", element("span", "label", class_=f"node {kind}"), said, class_="key")
+        for kind, said in KEYS.items()
+        if kind in seen
+    ]
+    return element("p", *keys, class_="legend")
+
+
+def _opened(hierarchy: Hierarchy, weight: Sequence[int], most: int) -> list[_Line]:
+    """Return the roots, with the heaviest branches opened while lines are left."""
+    roots = _side_by_side(hierarchy, hierarchy.roots, weight, 0, most)
+    closed, used = list(roots), len(roots)
+    while closed:
+        line = max(closed, key=lambda one: (weight[one.nodes[0]], hierarchy.labels[one.nodes[0]]))
+        closed.remove(line)
+        children = hierarchy.children[line.nodes[0]] if len(line.nodes) == 1 else ()
+        room = most - used
+        if not children or room < min(2, len(children)):
+            continue
+        # The first branches must not take all the room; one level more for many says more.
+        share = room if not line.depth else max(3, room // 3)
+        line.below = _side_by_side(hierarchy, children, weight, line.depth + 1, min(share, room))
+        used += len(line.below)
+        closed += line.below
+    return roots
+
+
+def _side_by_side(
+    hierarchy: Hierarchy, nodes: Sequence[int], weight: Sequence[int], depth: int, most: int
+) -> list[_Line]:
+    """Return one line a node, heaviest first; where there are too many, the last counts the rest."""
+    ordered = sorted(nodes, key=lambda node: (-weight[node], hierarchy.labels[node]))
+    if len(ordered) <= most:
+        return [_Line((node,), depth) for node in ordered]
+    shown = max(most - 1, 0)
+    return [*(_Line((node,), depth) for node in ordered[:shown]), _Line(tuple(ordered[shown:]), depth)]

@@ -1,21 +1,35 @@
-"""The risk curve as a picture: how many records are at risk, before and after, by what is known.
+"""The risk curve as a picture and as a part of a page: how many records are at risk, by what is known.
 
-Two panels: records that fewer than k match, and records that only they themselves match. In each the
-worst reading is a full line with full marks, the average one a broken line with hollow marks. Before
-and after differ by colour and by the shape of their marks, and every line is named at its end. A bar
-around a mark is the interval of an estimate; marks without one are counted.
+The picture is two panels: records that fewer than k match, and records that only they themselves match.
+In each the worst reading is a full line with full marks, the average one a broken line with hollow
+marks. Before and after differ by colour and by the shape of their marks, and every line is named at its
+end. A bar around a mark is the interval of an estimate; marks without one are counted.
+
+A public page says what somebody who knows more than was assumed can do. It is made from the published
+records alone, with a fixed amount of work, so it is the same for the same release. Up to what the
+promise covers the risk is 0, as the audit counted. Beyond, shares that stand for fewer than k records
+are told as a band only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
 
 from ..errors import UsageError
-from ..risk.curve import RiskCurve
-from ..risk.estimate import Estimate, percent
+from ..hierarchy.tree import Hierarchy
+from ..model.guarantees import Guarantee
+from ..model.transactions import Rows, Transactions
+from ..risk.crowd import Estimate, percent
+from ..risk.curve import MOST, QUICK, RiskCurve, risk_curve
 from .axes import SMALL, Mark, Scale, draw_levels, name_ends
-from .drawing import MARGIN, Drawing, Figure
-from .palette import BLUE, MUTED, VERMILION
+from .charts import line_chart
+from .drawing import BLUE, MARGIN, MUTED, VERMILION, Drawing, Figure
+from .html import Content, Html, element, join, picture, section, table
+from .pages.sections import counted
 
 WIDTH, TOP, HEIGHT = 880.0, 96.0, 260.0
 LEFT, PLOT = 46.0, 230.0
@@ -123,3 +137,210 @@ def _in_words(curves: Mapping[str, RiskCurve]) -> str:
         for point in curve.points[: 2 * MOST_MARKED]
     ]
     return "; ".join(parts) + "."
+
+
+BEYOND = 2
+"""How far past the promise the curve goes at least, in known items."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A share as it may be told: in words, and where it is drawn."""
+
+    words: str
+    drawn: float
+
+
+def covered(guarantee: Guarantee) -> int | None:
+    """Return up to how many known items nobody is singled out; None for any number."""
+    return guarantee.known_at_most if guarantee.crowd > 1 else 0
+
+
+def known_labels(published: Transactions, guarantee: Guarantee) -> Transactions:
+    """Return the records without the labels that an attacker is assumed not to know."""
+    secret = guarantee.secret_labels
+    if not secret:
+        return published
+    open_by_item = np.array([name not in secret for name in published.vocabulary.labels], dtype=bool)
+    stays = open_by_item[published.items]
+    kept_before = np.concatenate(([0], np.cumsum(stays)))
+    return replace(
+        published, indptr=kept_before[published.indptr].astype(np.int64), items=published.items[stays]
+    )
+
+
+def curve_of_records(
+    records: Transactions, guarantee: Guarantee, *, budget: int | None = None
+) -> RiskCurve | None:
+    """Return the risk of records, published or not; None where there is nothing to know.
+
+    Parameters
+    ----------
+    records
+        The records.
+    guarantee
+        What is promised: it tells how few records are too few, and which labels are not known.
+    budget
+        How much work to spend, as for `risk.curve.risk_curve`; little by default.
+    """
+    seen = known_labels(records, guarantee)
+    if not len(seen) or not len(seen.items):
+        return None
+    longest = int(seen.length_by_record.max())
+    most = min(longest, max(MOST, (covered(guarantee) or 0) + BEYOND))
+    return risk_curve(seen, guarantee.least_support, most=most, budget=budget or QUICK)
+
+
+def told(share: Estimate, records: int, least: int) -> Told:
+    """Return a share in words; one of fewer than `least` records as a band.
+
+    An estimate is told as the interval it may lie in, and drawn at its upper end: a risk is not made
+    smaller than it may be.
+    """
+    if share.value == 0 and share.exact:
+        return Told("0 %", 0.0)
+    band = Fraction(least, records)
+    if share.high < band:
+        return Told(f"fewer than {least} records", float(min(band, Fraction(1))))
+    if share.exact:
+        return Told(percent(share.value), float(share.value))
+    if share.low < band:
+        return Told(f"up to {percent(share.high)}", share.high)
+    return Told(f"{percent(share.low)} to {percent(share.high)}", share.high)
+
+
+def curve_before(
+    rows: Rows, hierarchy: Hierarchy, guarantee: Guarantee, *, budget: int | None = None
+) -> RiskCurve | None:
+    """Return the risk of the original records, for the holder's eyes alone."""
+    records = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))
+    leaves = hierarchy.labels[: hierarchy.n_leaves]
+    original = Transactions.from_codes(leaves, records, rows.leaves, len(rows))
+    return curve_of_records(original, guarantee, budget=budget)
+
+
+def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
+    """Return the public part on what is left to whoever knows more than the promise assumes."""
+    if curve is None:
+        return Html("")
+    least, upto = guarantee.least_support, covered(guarantee)
+    none = Told("0 %, verified", 0.0)
+    rows: list[tuple[Content, ...]] = []
+    worst: list[tuple[float, float | None]] = []
+    average: list[tuple[float, float | None]] = []
+    for point in curve.points:
+        safe = upto is None or point.known <= upto
+        at_worst = none if safe else told(point.worst, curve.records, least)
+        at_random = none if safe else told(point.average, curve.records, least)
+        rows.append((str(point.known), at_worst.words, at_random.words))
+        worst.append((point.known, at_worst.drawn))
+        average.append((point.known, at_random.drawn))
+    sentences = [element("p", sentence) for sentence in _sentences(curve, least, upto)]
+    if not any(share for _, share in worst):
+        return section("risk", "What is left to whoever knows more", *sentences)
+    drawn = line_chart(
+        {"most telling labels": worst, "labels at random": average},
+        title=f"Records that fewer than {least} match, by what is known",
+        x_label="labels known of a record",
+        y_label="share of records",
+        percent=True,
+        y_max=1.0,
+    )
+    return section(
+        "risk",
+        "What is left to whoever knows more",
+        *sentences,
+        picture(drawn),
+        table(
+            ("labels known", "#most telling ones", "#at random"),
+            rows,
+            caption=f"Share of records of which such labels fit fewer than {least} records",
+        ),
+        element("p", " ".join(_notes(curve, guarantee, least)), class_="small"),
+    )
+
+
+def _sentences(curve: RiskCurve, least: int, upto: int | None) -> list[str]:
+    if upto is None:
+        return ["Nobody is singled out by labels, however many of them are known."]
+    first: list[str] = []
+    if upto:
+        first.append(f"Whoever knows up to {counted(upto, 'label')} of a record singles nobody out.")
+    if len(curve.points) <= upto:
+        return [*first, "No record has more labels than that."]
+    open_points = [point for point in curve.points[upto:] if point.worst.value or not point.worst.exact]
+    if not open_points:
+        return [
+            *first,
+            f"Here the same is true of up to {counted(len(curve.points), 'label')}, which was counted "
+            "and is not promised.",
+        ]
+    point = open_points[0]
+    worst = _whom(told(point.worst, curve.records, least))
+    average = _whom(told(point.average, curve.records, least))
+    return [
+        *first,
+        f"Whoever knows {counted(point.known, 'label')} finds fewer than {least} records that fit: for "
+        f"{worst} if these are the most telling labels of the record, for {average} if they are any.",
+    ]
+
+
+def _whom(share: Told) -> str:
+    return share.words if share.words.endswith("records") else f"{share.words} of the records"
+
+
+def _notes(curve: RiskCurve, guarantee: Guarantee, least: int) -> list[str]:
+    notes = [f"Shares that stand for fewer than {least} records are shown as 'fewer than {least}'."]
+    if not all(point.worst.exact and point.average.exact for point in curve.points):
+        notes.append(
+            f"Intervals: 95 %, from up to {curve.draws:,} drawn records; drawn are their upper ends. "
+            "The other numbers are counted."
+        )
+    if guarantee.signed:
+        notes.append("Only labels known to be in a record are looked at here.")
+    if guarantee.secret_labels:
+        notes.append("Sensitive or private labels count as not known.")
+    return notes
+
+
+def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarantee: Guarantee) -> Html:
+    """Return the private part: the risk of the original records beside that of the release, exactly."""
+    curves = {
+        name: curve for name, curve in (("before", before), ("after", after)) if curve is not None
+    }
+    if not curves:
+        return Html("")
+    least = guarantee.least_support
+    drawn = risk_figure(before=before, after=after)
+    rows: list[tuple[Content, ...]] = [
+        (
+            str(place + 1),
+            *(_cell(curve, place, reading) for curve in curves.values() for reading in SHOWN),
+        )
+        for place in range(max(len(curve.points) for curve in curves.values()))
+    ]
+    heads = [f"#{name}: {said}" for name in curves for said in SHOWN.values()]
+    return section(
+        "risk",
+        "What an attacker could do, before and after",
+        element(
+            "p",
+            f"The share of records of which what is known fits fewer than {least} records, or the "
+            "record alone. Worst: the most telling items or labels are known. Average: any of them.",
+        ),
+        picture(drawn) if len(rows) > 1 else "",
+        table(("known", *heads), rows, caption="Exact unless an interval is shown (95 %)"),
+    )
+
+
+SHOWN = {"worst": "worst", "average": "average", "worst_unique": "worst, alone"}
+
+
+def _cell(curve: RiskCurve, place: int, reading: str) -> Content:
+    if place >= len(curve.points):
+        return "-"
+    share: Estimate = getattr(curve.points[place], reading)
+    if share.exact:
+        return percent(share.value)
+    low, high = (percent(end).removesuffix(" %") for end in (share.low, share.high))
+    return join((percent(share.value), element("span", f"{low} to {high}", class_="note")))

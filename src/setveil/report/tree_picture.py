@@ -14,8 +14,19 @@ from dataclasses import dataclass, field
 from ..hierarchy.tree import Hierarchy
 from ..model.numbers import counted
 from ..release.recoding import Recoding
-from .drawing import MARGIN, Drawing, cut_to_width, text_width
-from .palette import ABOVE, HIDDEN, MUTED, PLAIN, PUBLISHED, RULE, Style
+from .drawing import (
+    ABOVE,
+    HIDDEN,
+    MARGIN,
+    MUTED,
+    PLAIN,
+    PUBLISHED,
+    RULE,
+    Drawing,
+    Style,
+    cut_to_width,
+    text_width,
+)
 
 MOST_LEAVES = 16
 MOST_LINES = 26

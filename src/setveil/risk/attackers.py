@@ -31,10 +31,8 @@ from ..kernels.rows import merge_rows, recode_rows
 from ..model.transactions import Transactions
 from ..model.vocabulary import Vocabulary
 from ..plain import Plain
-from .crowd import Crowd
-from .curve import RiskCurve, RiskPoint
-from .estimate import Estimate, Table, percent
-from .levels import KnownItems, draw_items
+from .crowd import Crowd, Estimate, Table, percent
+from .curve import KnownItems, RiskCurve, RiskPoint, draw_items
 
 ATTACKERS = ("prosecutor", "journalist", "marketer")
 

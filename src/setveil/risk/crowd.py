@@ -1,15 +1,25 @@
-"""Records as an attacker sees them: a crowd of sets in which one is looked for.
+"""Records as an attacker sees them, and shares of them: counted, or estimated from draws.
 
-Equal records are one row with a weight, rows lie in canonical order, and items are numbered by how many
-records hold them, the rarest first. So nothing that is computed from a crowd depends on the order in
-which its records were given, or on labels that no record holds.
+A crowd is sets of items in which one is looked for. Equal records are one row with a weight, rows lie
+in canonical order, and items are numbered by how many records hold them, the rarest first. So nothing
+that is computed from a crowd depends on the order in which its records were given, or on labels that no
+record holds.
+
+A counted share is an exact fraction. An estimated one is the share among draws, with an interval that
+holds the truth in 95 of 100 cases: Wilson's interval, which is right near 0 and 1 too. Where some draws
+could not be decided within the work allowed, the interval has them safe at its lower end and at risk at
+its upper end, and the value counts them as safe: it then says "at least".
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
+from html import escape
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +29,170 @@ from ..kernels.attack.matches import Data, draw_records
 from ..kernels.rows import merge_rows, recode_rows
 from ..kernels.supports import Index, count_supports, index_nodes
 from ..model.transactions import Transactions
+
+Z = 1.959963984540054
+"""Within so many standard errors lie 95 of 100 draws of a normal distribution."""
+
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number from 0 to 1: a fraction where it was counted, else a float between `low` and `high`.
+
+    >>> Estimate.counted(3, 8)
+    Estimate(3/8)
+    >>> Estimate.drawn(30, 1000)
+    Estimate(0.0300, 0.0211 to 0.0425)
+    >>> print(Estimate.drawn(30, 1000))
+    3.00 % (2.11 to 4.25)
+    """
+
+    value: Fraction | float
+    low: float
+    high: float
+
+    @classmethod
+    def counted(cls, part: int | Fraction, whole: int = 1) -> Estimate:
+        """Return the exact share `part` / `whole`."""
+        share = Fraction(part) / whole
+        return cls(share, float(share), float(share))
+
+    @classmethod
+    def between(cls, least: int, most: int, whole: int) -> Estimate:
+        """Return the share of which all but ``most - least`` cases were decided; it is at least so."""
+        if least == most:
+            return cls.counted(least, whole)
+        return cls(least / whole, least / whole, most / whole)
+
+    @classmethod
+    def drawn(cls, hits: int, draws: int, unknown: int = 0) -> Estimate:
+        """Return the share of hits among draws, of which some could not be decided."""
+        low, _ = wilson(hits, draws)
+        _, high = wilson(hits + unknown, draws)
+        return cls(hits / draws, low, high)
+
+    @classmethod
+    def averaged(cls, mean: float, variance: float, draws: int) -> Estimate:
+        """Return the mean of numbers from 0 to 1 that were drawn, by the normal distribution."""
+        reach = Z * sqrt(max(0.0, variance) / draws)
+        return cls(mean, max(0.0, mean - reach), min(1.0, mean + reach))
+
+    @property
+    def exact(self) -> bool:
+        """Whether it was counted."""
+        return isinstance(self.value, Fraction)
+
+    def at_least(self, floor: Estimate) -> Estimate:
+        """Return this estimate raised to what is known to be no larger."""
+        # A drawn floor may be off, so it does not move the upper end.
+        least = floor.low if floor.exact else min(floor.low, self.high)
+        if self.exact or self.low >= least:
+            return self
+        return replace(self, value=max(self.value, least), low=least, high=max(self.high, least))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for ``--json``."""
+        return {
+            "share": round(float(self.value), DIGITS),
+            "low": round(self.low, DIGITS),
+            "high": round(self.high, DIGITS),
+            "exact": self.exact,
+        }
+
+    def __repr__(self) -> str:
+        if self.exact:
+            return f"Estimate({self.value})"
+        return f"Estimate({self.value:.4f}, {self.low:.4f} to {self.high:.4f})"
+
+    def __str__(self) -> str:
+        if self.exact:
+            return percent(self.value)
+        low, high = (percent(end).removesuffix(" %") for end in (self.low, self.high))
+        return f"{percent(self.value)} ({low} to {high})"
+
+
+def percent(share: Fraction | float) -> str:
+    """Return a share in percent; one that is not 0 or 1 never looks as if it were.
+
+    >>> percent(Fraction(0)), percent(Fraction(1, 3)), percent(Fraction(1, 10**6)), percent(0.99999)
+    ('0 %', '33.33 %', '<0.01 %', '>99.99 %')
+    """
+    if share in {0, 1}:
+        return f"{int(share) * 100} %"
+    if share < 0.0001:
+        return "<0.01 %"
+    if share > 0.9999:
+        return ">99.99 %"
+    return f"{float(share):.2%}".replace("%", " %")
+
+
+def wilson(hits: int, draws: int) -> tuple[float, float]:
+    """Return Wilson's interval for a share of which `hits` in `draws` were seen.
+
+    >>> wilson(0, 100)[0], round(wilson(0, 100)[1], 4)
+    (0.0, 0.037)
+    """
+    share = hits / draws
+    middle = share + Z * Z / (2 * draws)
+    reach = Z * sqrt(share * (1 - share) / draws + Z * Z / (4 * draws * draws))
+    scale = 1 + Z * Z / draws
+    low = 0.0 if hits == 0 else max(0.0, (middle - reach) / scale)
+    high = 1.0 if hits == draws else min(1.0, (middle + reach) / scale)
+    return low, high
+
+
+def as_text(rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
+    """Return rows as lines: the first column to the left, the others to the right.
+
+    >>> print(as_text([("who", "risk"), ("marketer", "5 %")], ["counted."]))
+      who       risk
+      marketer   5 %
+      counted.
+    """
+    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  " + "  ".join([row[0].ljust(wide[0]), *map(str.rjust, row[1:], wide[1:])]) for row in rows
+    ]
+    return "\n".join([*lines, *(f"  {note}" for note in notes)])
+
+
+def as_html(rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
+    """Return rows as an HTML table.
+
+    >>> as_html([("who",), ("<b>",)])
+    '<table><thead><tr><th>who</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    head, *body = rows
+    named = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    lines = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in body
+    )
+    noted = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return f"<table><thead><tr>{named}</tr></thead><tbody>{lines}</tbody></table>{noted}"
+
+
+class Table:
+    """What prints as a table, and shows as one in notebooks."""
+
+    def _rows(self) -> Sequence[tuple[str, ...]]:
+        """Return the head, then the rows."""
+        raise NotImplementedError
+
+    def _head(self) -> str:
+        """Return what stands above the table as text, each line ended."""
+        return ""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what to know about the numbers, in words."""
+        return ()
+
+    def __str__(self) -> str:
+        return self._head() + as_text(self._rows(), self.notes())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows(), self.notes())
+
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]

@@ -17,8 +17,7 @@ from ..model.numbers import whole_number
 from ..model.transactions import Transactions
 from ..progress import Watch
 from .crowd import Crowd
-from .curve import BUDGET, checked_most, default_most
-from .levels import Budget, count_worst
+from .curve import BUDGET, Budget, checked_most, count_worst, default_most
 
 _MOST_COMPARED = 5_000
 

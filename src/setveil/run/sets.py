@@ -218,7 +218,7 @@ class Prepared:
     def run(self, watch: Watch | None = None, *, layout: Layout | None = None) -> Release:
         """Ask the method, apply its recoding and return the release, not yet written or audited."""
         from ..engines.local import LocalEngine
-        from ..measure.counted import mean_unit_cost
+        from ..measure.scores import mean_unit_cost
         from ..model.transactions import canonical_order
         from ..release.recoding import BeforeAfter
 

@@ -12,8 +12,15 @@ import pytest
 
 from setveil.errors import Cancelled, UsageError
 from setveil.hierarchy.tree import Hierarchy
-from setveil.measure.bucket_queries import CountQuery, Reconstruction, draw_queries, measure_queries
-from setveil.measure.bucket_scores import Interest, frequent_conditions, measure_rules
+from setveil.measure.buckets import (
+    CountQuery,
+    Interest,
+    Reconstruction,
+    draw_queries,
+    frequent_conditions,
+    measure_queries,
+    measure_rules,
+)
 from setveil.model.microdata import Microdata
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing

@@ -10,8 +10,7 @@ import pytest
 
 from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
-from setveil.measure.pair_distortion import frequent_distortion
-from setveil.measure.pair_scores import measure_pair
+from setveil.measure.pairs import frequent_distortion, measure_pair
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.hide_patterns import groups as pattern_groups
 from setveil.methods.hide_patterns import mined as pattern_mining

@@ -13,11 +13,10 @@ import setveil as sv
 from setveil.hierarchy.build import balanced
 from setveil.io.demo import groceries
 from setveil.release.documents import banded, published_paths
-from setveil.report.html import Html, element, join, label, page, sheet, table
-from setveil.report.pages.outline import MOST_LINES
-from setveil.report.pages.risk import told
+from setveil.report.html import MOST_LINES, Html, element, join, label, page, sheet, table
 from setveil.report.pages.sets import labels
-from setveil.risk.estimate import Estimate
+from setveil.report.risk_picture import told
+from setveil.risk.crowd import Estimate
 
 TREE = {"ale": "alcohol", "wine": "alcohol", "alcohol": "ALL", "milk": "ALL", "bun": "ALL", "ALL": None}
 
@@ -231,8 +230,7 @@ def test_ten_labels_are_all_shown_and_ten_thousand_are_summarised() -> None:
         names = [f"item {number:05}" for number in range(items)]
         tree = balanced(names, 7)
         data = sv.Transactions.from_rows([[name] for name in names] * 2)
-        certificate = {"guarantee": {"model": "km", "k": 2, "m": 1}}
-        drawn = labels(certificate, data, [tree.path(name) for name in names])
+        drawn = labels(sv.KmAnonymity(2, 1), data, [tree.path(name) for name in names])
         assert drawn.count("<li>") <= MOST_LINES
         assert len(drawn) < 20_000
         assert (all(f">{name}<" in drawn for name in names)) == (items == 10)

@@ -11,9 +11,8 @@ from setveil.hierarchy.build import balanced
 from setveil.hierarchy.tree import Hierarchy
 from setveil.io.demo import groceries, toy
 from setveil.release.recoding import Recoding
-from setveil.report import palette
-from setveil.report.drawing import Drawing, cut_to_width, text_width
-from setveil.report.palette import HIDDEN, PUBLISHED, Style
+from setveil.report import drawing
+from setveil.report.drawing import HIDDEN, PUBLISHED, Drawing, Style, cut_to_width, text_width
 from setveil.report.tree_picture import ABOVE, MOST_LINES, draw_recoding, draw_tree, styles_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -107,9 +106,9 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, style in vars(palette).items() if isinstance(style, Style)]
+    "name", [name for name, style in vars(drawing).items() if isinstance(style, Style)]
 )
 def test_text_can_be_read_on_its_box(name: str) -> None:
-    style: Style = getattr(palette, name)
+    style: Style = getattr(drawing, name)
     light, dark = sorted((luminance(style.fill), luminance(style.text)), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5

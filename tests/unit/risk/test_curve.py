@@ -16,8 +16,8 @@ from setveil.io.demo import groceries, toy
 from setveil.kernels.itemsets.rare import find_rare
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
+from setveil.risk.crowd import Estimate, percent, wilson
 from setveil.risk.curve import BUDGET, QUICK, READINGS, risk_curve
-from setveil.risk.estimate import Estimate, percent, wilson
 from tests.oracle import risk as oracle
 from tests.oracle.worlds import random_world
 from tests.shared_data import shared_data

@@ -18,8 +18,8 @@ from setveil.model.microdata import Microdata
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing
 from setveil.report.pages.buckets import attacks
-from setveil.risk import definetti
-from setveil.risk.definetti import attack_by_learning, attack_sample
+from setveil.risk import buckets as risks
+from setveil.risk.buckets import attack_by_learning, attack_sample
 from tests.oracle.definetti import equal_chances, next_shares
 from tests.papers.test_li_injector import adult
 
@@ -78,12 +78,12 @@ def test_rounds_by_plain_dictionaries(monkeypatch: pytest.MonkeyPatch) -> None:
             kept.append(arrays[6].copy())
             return changed
 
-        monkeypatch.setattr(definetti, "guess_again", spy)
+        monkeypatch.setattr(risks, "guess_again", spy)
         attack_by_learning(data, Bucketing(np.array(buckets, np.int32)), rounds=3)
         order = sorted(range(n), key=lambda place: buckets[place])
         shares = equal_chances(buckets, values)
         for weights in kept:
-            shares = next_shares(rows, buckets, values, shares, definetti.SWEEPS)
+            shares = next_shares(rows, buckets, values, shares, risks.SWEEPS)
             flat = [shares[place][value] for place in order for value in sorted(shares[place])]
             assert weights.tolist() == pytest.approx(flat)
 
@@ -99,7 +99,7 @@ def moves(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         last[:] = [arrays[6].copy()]
         return changed
 
-    monkeypatch.setattr(definetti, "guess_again", spy)
+    monkeypatch.setattr(risks, "guess_again", spy)
     return moved
 
 
@@ -119,11 +119,11 @@ def test_adult_at_l_6_needs_many_rounds_but_not_for_going_round_in_circles(
 ) -> None:
     data = adult()
     bucketing = anatomy.anonymize(data, LDiversity(6), random=Random(1), watch=Watch()).bucketing
-    assert not attack_by_learning(data, bucketing, rounds=definetti.FEWEST_ROUNDS).settled
+    assert not attack_by_learning(data, bucketing, rounds=risks.FEWEST_ROUNDS).settled
     moved = moves(monkeypatch)
     attack = attack_by_learning(data, bucketing)
     assert attack.settled
-    assert attack.rounds > definetti.FEWEST_ROUNDS
+    assert attack.rounds > risks.FEWEST_ROUNDS
     # After the first few rounds each moves a little less than the one before.
     assert all(0.8 * earlier < later < earlier for earlier, later in pairwise(moved[10:]))
     assert 0.95 < moved[-1] / moved[-2] < 0.97
@@ -133,11 +133,11 @@ def test_large_tables_get_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(5)
     data = table(random, 3000, 8, told=0.1)
     bucketing = anatomy.anonymize(data, LDiversity(6), random=random, watch=Watch()).bucketing
-    monkeypatch.setattr(definetti, "FEWEST_ROUNDS", 3)
-    monkeypatch.setattr(definetti, "MOST_GUESSES", 5 * len(data))
+    monkeypatch.setattr(risks, "FEWEST_ROUNDS", 3)
+    monkeypatch.setattr(risks, "MOST_GUESSES", 5 * len(data))
     attack = attack_by_learning(data, bucketing)
     assert (attack.rounds, attack.settled) == (5, False)
-    monkeypatch.setattr(definetti, "MOST_GUESSES", 1)
+    monkeypatch.setattr(risks, "MOST_GUESSES", 1)
     assert attack_by_learning(data, bucketing).rounds == 3
 
 
@@ -160,7 +160,7 @@ def test_limits() -> None:
 
 
 def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(definetti, "LARGEST", 3)
+    monkeypatch.setattr(risks, "LARGEST", 3)
     data = Microdata.from_columns({"a": list("xy"), "ill": list("uv")}, "ill")
     with pytest.raises(ResourceLimit, match="2 x 2 pairs"):
         attack_by_learning(data, Bucketing(np.zeros(2, np.int32)))
@@ -180,21 +180,21 @@ def test_a_large_table_is_attacked_by_whole_buckets_of_it(
         seen.append((part, buckets, rounds))
         return attack_by_learning(part, buckets, rounds=rounds, watch=watch)
 
-    monkeypatch.setattr(definetti, "attack_by_learning", spy)
-    monkeypatch.setattr(definetti, "SAMPLED_CELLS", 2 * 600)
+    monkeypatch.setattr(risks, "attack_by_learning", spy)
+    monkeypatch.setattr(risks, "SAMPLED_CELLS", 2 * 600)
     sample = attack_sample(data, bucketing)
     assert sample == attack_sample(data, bucketing)
     part, buckets, rounds = seen[0]
     assert len(part) == sample.tuples == 600
     assert buckets.n_buckets == bucketing.n_buckets // 5
     assert set(np.bincount(buckets.bucket_by_tuple).tolist()) == {3}
-    assert rounds == definetti.rounds_for(len(data))
+    assert rounds == risks.rounds_for(len(data))
     # Much is told of the value, so a fifth of the buckets teaches nearly as much.
     assert abs(sample.accuracy - whole.accuracy) < Fraction(1, 10)
     assert sample.accuracy > sample.baseline + Fraction(1, 10)
 
 
 def test_the_private_page_says_that_it_looked_at_a_sample() -> None:
-    found = definetti.DeFinettiAttack(tuples=600, right=300, by_share=200, rounds=9, settled=True)
+    found = risks.DeFinettiAttack(tuples=600, right=300, by_share=200, rounds=9, settled=True)
     assert "600 of the 3,000 records" in attacks(None, found, 3000)
     assert "whole buckets" not in attacks(None, found, 600)

@@ -15,8 +15,7 @@ from ...model.layout import NO_VALUE
 from ...model.rules import NegativeRule
 from ...progress import where_time_went
 from ...release.buckets import BucketRelease, BucketTables
-from ...risk.buckets import BackgroundAttack
-from ...risk.definetti import DeFinettiAttack
+from ...risk.buckets import BackgroundAttack, DeFinettiAttack
 from ..html import Content, Html, bar, element, join, label, listed, section, table
 from .sections import Certificate, counted, head_of, private_page, public_page, run_part
 
@@ -35,7 +34,13 @@ def public_report(
     tables, rules
         What is published.
     """
-    return public_page(certificate, _head(certificate, tables), *_parts(certificate, tables, rules))
+    return public_page(
+        certificate,
+        _head(certificate, tables),
+        *_parts(certificate, tables, rules),
+        recoding="in buckets",
+        column="published as it is",
+    )
 
 
 def private_report(

@@ -21,8 +21,23 @@ from ...progress import where_time_went
 from ...release.header import UNKNOWN_OPTIMUM
 from ...release.recoding import BeforeAfter
 from ...release.release import Release, dropped_words, empty_words
-from ..html import Content, Html, bar, element, join, label, section, table, terms_and_meanings
-from .outline import ABOVE, HIDDEN, LEFT_OUT, PUBLISHED, outline, with_below
+from ..html import (
+    ABOVE,
+    HIDDEN,
+    LEFT_OUT,
+    PUBLISHED,
+    Content,
+    Html,
+    bar,
+    element,
+    join,
+    label,
+    outline,
+    section,
+    table,
+    terms_and_meanings,
+    with_below,
+)
 from .sections import counted, in_percent
 
 FEW_BRANCHES, MOST_BRANCHES = 5, 15

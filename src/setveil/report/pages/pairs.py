@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...audit.verdict import PairFinding
-from ...measure.pair_scores import MOST_PATTERNS, PairScores
+from ...measure.pairs import MOST_PATTERNS, PairScores
 from ...mining.emerging import EmergingPattern, EmergingPatterns
 from ...mining.itemsets import Itemsets
 from ...progress import where_time_went
@@ -36,12 +36,13 @@ from ..html import (
     table,
     terms_and_meanings,
 )
-from .outline import labels_part
 from .sections import (
     Certificate,
     counted,
+    guarantee_name,
     head_of,
     in_percent,
+    labels_part,
     private_page,
     public_page,
     run_part,
@@ -66,7 +67,13 @@ def public_report(
     paths
         The published labels, each with what is above it up to its root.
     """
-    return public_page(certificate, _head(certificate, paths), *_parts(certificate, tables, paths))
+    return public_page(
+        certificate,
+        _head(certificate, paths),
+        *_parts(certificate, tables, paths),
+        recoding="local recoding of two data sets",
+        column="one value or a category, covered by the promise",
+    )
 
 
 def private_report(
@@ -123,6 +130,7 @@ def _parts(
 
 def _head(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
     first, second = (part["records"] for part in certificate["data"]["parts"])
+    name = guarantee_name(certificate)
     return head_of(
         certificate,
         [
@@ -130,6 +138,7 @@ def _head(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
             (f"{second:,}", "records in the second"),
             (f"{len(paths):,}", "label" if len(paths) == 1 else "different labels"),
         ],
+        name=Html(name[:1].upper() + name[1:]),
     )
 
 

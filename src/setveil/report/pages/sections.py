@@ -1,29 +1,40 @@
 """How pages are put together, and the sections they share, made from the certificate alone.
 
 The certificate is public, so whatever is made of it is: these sections cannot tell more than it does.
+What one kind of release says in words of its own, its page hands over.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...hierarchy.tree import Hierarchy
 from ...model import numbers
+from ...model.guarantees import guarantee_from_dict
 from ...release.claims import SUPPRESSES_ONLY
 from ..html import (
+    ABOVE,
+    MOST_LINES,
+    PUBLISHED,
     Content,
     Html,
     bar,
+    box,
     element,
     join,
     label,
     listed,
+    outline,
     page,
+    paragraph,
     section,
+    small,
     table,
     terms_and_meanings,
     text,
+    with_below,
 )
 
 if TYPE_CHECKING:
@@ -47,11 +58,6 @@ MEASURES: Mapping[str, tuple[str, str]] = {
         "count as for NCP.",
     ),
 }
-
-SUPPORTS: Mapping[str, str] = {
-    "exact": "exact support: every published label is counted as it stands",
-    "cover": "cover support: a label counts for every item that it may stand for",
-}
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Certificate = Mapping[str, Any]
@@ -60,6 +66,12 @@ SMALL = 0.5
 """Below this a loss may be taken for more items left as they were than there are."""
 ALL_ITEMS = "All items are all of the hierarchy, whether a record held them or not."
 SMALL_AND_COARSE = "A small number does not mean that most items kept their own label."
+MOST_COLUMNS, MOST_FREQUENT = 40, 10
+_KINDS = {
+    "kept": "one value, covered by the promise",
+    "set": "a set of values, covered by the promise",
+    "unprotected": "published as it is, NOT covered by the promise",
+}
 
 
 def counted(number: int | str, one: str, many: str | None = None) -> str:
@@ -82,37 +94,19 @@ def in_percent(share: float, digits: int = 1) -> str:
     return f"{share * 100:.{digits}f} %"
 
 
-def guarantee_name(plain: Mapping[str, Any]) -> Html:
-    """Return the name of a guarantee in the plain form of certificates."""
-    match plain["model"]:
-        case "km":
-            signed = " with negative knowledge" if plain.get("negative") else ""
-            return join((str(plain["k"]), element("sup", str(plain["m"])), f"-anonymity{signed}"))
-        case "k":
-            return text(f"{plain['k']}-anonymity of whole records")
-        case "lm":
-            return join((str(plain["l"]), element("sup", str(plain["m"])), "-diversity"))
-        case "coherence":
-            return text(f"({plain['h']} %, {plain['k']}, {plain['p']})-coherence")
-        case "l":
-            return text(f"{plain['l']}-diversity of buckets")
-        case "matching":
-            return text(f"matching {plain['l']}-diversity")
-        case "patterns":
-            level = " at every level" if plain.get("every_level") else ""
-            return text(f"no pattern of growth {plain['growth']} or more{level}")
-    return text(str(plain["model"]))
+def guarantee_name(certificate: Certificate) -> Html:
+    """Return what the promise of a release is called."""
+    return raised(guarantee_from_dict(certificate["guarantee"], None).called)
 
 
-def plain_name(plain: Mapping[str, Any]) -> str:
+def plain_name(certificate: Certificate) -> str:
     """Return the same without markup, for titles.
 
-    >>> plain_name({"model": "km", "k": 5, "m": 2})
+    >>> plain_name({"guarantee": {"model": "km", "k": 5, "m": 2}})
     '5²-anonymity'
     """
-    marked = guarantee_name(plain)
-    name = re.sub("<sup>([0-9]+)</sup>", lambda found: found[1].translate(_RAISED), marked)
-    return name.replace("&amp;", "&")
+    name = guarantee_from_dict(certificate["guarantee"], None).called
+    return re.sub(r"\^([0-9]+)", lambda found: found[1].translate(_RAISED), name)
 
 
 def raised(sentence: str) -> Html:
@@ -126,32 +120,31 @@ def raised(sentence: str) -> Html:
 
 def tiled(tiles: Sequence[tuple[str, str]]) -> Html:
     """Return numbers that are read first, each with what it counts."""
-    return element(
-        "div",
+    return box(
+        "tiles",
         *(
-            element(
-                "div",
-                element("p", figure, class_="figure"),
-                element("p", what, class_="what"),
-                class_="tile",
-            )
+            box("tile", paragraph(figure, class_="figure"), paragraph(what, class_="what"))
             for figure, what in tiles
         ),
-        class_="tiles",
     )
 
 
-def public_page(certificate: Certificate, head: Html, *parts: Content) -> bytes:
-    """Return the page of a release folder: what every release tells around the parts of this one."""
+def public_page(
+    certificate: Certificate, head: Html, *parts: Content, recoding: str, column: str = ""
+) -> bytes:
+    """Return the page of a release folder: what every release tells around the parts of this one.
+
+    The `recoding` is said behind the method; `column` is said of a column that is only named.
+    """
     return page(
-        f"Release report: {plain_name(certificate['guarantee'])}",
+        f"Release report: {plain_name(certificate)}",
         head,
         element(
             "main",
             promises(certificate),
             *parts,
             questions(certificate),
-            making(certificate),
+            making(certificate, recoding, column),
             verification(certificate),
         ),
         footer(certificate),
@@ -163,20 +156,19 @@ def private_page(
 ) -> bytes:
     """Return the page for the holder of the data: its parts between what every release tells."""
     return page(
-        f"Private: release report, {plain_name(certificate['guarantee'])}",
-        element(
-            "div",
+        f"Private: release report, {plain_name(certificate)}",
+        box(
+            "warning",
             element("strong", "Personal data. "),
             "This page tells about the original records. Keep it as safe as those, and never publish "
             "it.",
-            class_="warning",
         ),
         head,
         element(
             "main",
             promises(certificate),
             *parts,
-            section("notices", "Notices", listed(notices) if notices else element("p", "None.")),
+            section("notices", "Notices", listed(notices) if notices else paragraph("None.")),
             questions(certificate),
             verification(certificate, private=True),
         ),
@@ -185,18 +177,38 @@ def private_page(
     )
 
 
-def head_of(certificate: Certificate, tiles: Sequence[tuple[str, str]], *warnings: Content) -> Html:
-    """Return the head of a page: the promise, the figures that are read first, the verdict."""
-    name = guarantee_name(certificate["guarantee"])
-    if certificate["recoding"] == "pair":
-        name = Html(name[:1].upper() + name[1:])
+def head_of(
+    certificate: Certificate,
+    tiles: Sequence[tuple[str, str]],
+    *warnings: Content,
+    name: Html | None = None,
+    counting: str | None = None,
+) -> Html:
+    """Return the head of a page: the promise, the figures that are read first, the verdict.
+
+    `name` is how the promise is called at the head of a line, `counting` how the verifier counted,
+    where these are not said as everywhere.
+    """
     return element(
         "header",
-        element("p", "setveil · report of a release", class_="kind"),
-        element("h1", name, ", verified"),
-        element("p", certificate["promised"][-1], class_="lead"),
+        paragraph("setveil · report of a release", class_="kind"),
+        element("h1", name or guarantee_name(certificate), ", verified"),
+        paragraph(certificate["promised"][-1], class_="lead"),
         tiled(tiles),
-        verdict(certificate),
+        box(
+            "verdict",
+            paragraph(
+                element("strong", "✓ The promise holds. "),
+                "It was verified on the published files themselves before they were put into place.",
+            ),
+            small(
+                "Verifier: ",
+                element("code", certificate["verdict"]["verifier"]),
+                f" ({counting or certificate['verdict']['mode']}), which shares no code with the "
+                "program that made the release. Do not take its word for it: the commands at the end "
+                "repeat the check.",
+            ),
+        ),
         *warnings,
         class_="top",
     )
@@ -213,53 +225,19 @@ def run_part(release: BucketRelease | PairRelease, title: str, *told: tuple[Cont
     return section("run", title, terms_and_meanings(facts))
 
 
-def verdict(certificate: Certificate) -> Html:
-    """Return what was verified, and by whom."""
-    mode = certificate["verdict"]["mode"]
-    if certificate["recoding"] not in ("buckets", "pair"):
-        mode = SUPPORTS[mode]
-    return element(
-        "div",
-        element(
-            "p",
-            element("strong", "✓ The promise holds. "),
-            "It was verified on the published files themselves before they were put into place.",
-        ),
-        element(
-            "p",
-            "Verifier: ",
-            element("code", certificate["verdict"]["verifier"]),
-            f" ({mode}), which shares no code with the program that made the release. Do not "
-            "take its word for it: the commands at the end repeat the check.",
-            class_="small",
-        ),
-        class_="verdict",
-    )
-
-
 def promises(certificate: Certificate) -> Html:
     """Return what is promised beside what is not."""
     return section(
         "promise",
         "What is promised, and what is not",
-        element(
-            "div",
-            element(
-                "div", element("h3", "✓ Promised"), listed(certificate["promised"]), class_="card yes"
-            ),
-            element(
-                "div",
-                element("h3", "✗ Not promised"),
-                listed(certificate["not_promised"]),
-                class_="card no",
-            ),
-            class_="pair",
+        box(
+            "pair",
+            box("card yes", element("h3", "✓ Promised"), listed(certificate["promised"])),
+            box("card no", element("h3", "✗ Not promised"), listed(certificate["not_promised"])),
         ),
-        element(
-            "p",
+        small(
             "These are statements about the published records, counted in whole numbers. They do not "
-            "say that the data are anonymous in the sense of a law.",
-            class_="small",
+            "say that the data are anonymous in the sense of a law."
         ),
     )
 
@@ -271,81 +249,104 @@ def loss(certificate: Certificate, empty: int | str = 0) -> Html:
         if name not in certificate["loss"]:
             continue
         value = float(certificate["loss"][name])
+        ends = (element("span", "0: nothing lost"), element("span", "1: everything lost"))
         parts += [
             element("h3", f"{title} {value:.2f}"),
             bar(value, class_="meter"),
-            element(
-                "p",
-                element("span", "0: nothing lost"),
-                element("span", "1: everything lost"),
-                class_="ends",
-            ),
-            element("p", about.format(share="less than 1 %" if value < 0.01 else in_percent(value, 0))),
+            paragraph(*ends, class_="ends"),
+            paragraph(about.format(share="less than 1 %" if value < 0.01 else in_percent(value, 0))),
         ]
         if name == "ncp" and value < SMALL and certificate["method"] not in SUPPRESSES_ONLY:
-            parts.append(element("p", SMALL_AND_COARSE, class_="small"))
+            parts.append(small(SMALL_AND_COARSE))
     if certificate.get("domain") == "hierarchy":
-        parts.append(element("p", ALL_ITEMS, class_="small"))
+        parts.append(small(ALL_ITEMS))
     left_out = certificate.get("suppressed")
     if left_out:
-        sentences = [
-            f"Left out of all records, and not named here: {counted(left_out['items'], 'item')}."
-        ]
+        told = f"Left out of all records, and not named here: {counted(left_out['items'], 'item')}."
         if left_out["records"]:
             its = "its" if left_out["records"] == 1 else "their"
-            sentences.append(
-                f"Not published: {counted(left_out['records'], 'record')}, because all {its} items "
+            told += (
+                f" Not published: {counted(left_out['records'], 'record')}, because all {its} items "
                 "were left out."
             )
-        parts.append(element("p", " ".join(sentences)))
+        parts.append(paragraph(told))
     if empty:
         why = " All their items were left out, or they held none." if left_out else ""
         told = f"Published empty, without any label: {counted(empty, 'record')}.{why}"
-        parts.append(element("p", told))
-    parts.append(element("p", "Public figures are rounded to two digits.", class_="small"))
+        parts.append(paragraph(told))
+    parts.append(small("Public figures are rounded to two digits."))
     return section("loss", "What was lost", *parts)
+
+
+def labels_part(
+    paths: Sequence[Sequence[str]],
+    count_by_label: Mapping[str, int],
+    told_of_label: Callable[[str], Content],
+    *about: Content,
+) -> Html:
+    """Return the published hierarchy at and above the cut, with what is told of each published label.
+
+    The labels come by their `paths` up to their roots; those that most records hold come first. What
+    is said before the hierarchy is `about` all of them.
+    """
+    if not paths:
+        return Html("")
+    tree = Hierarchy.from_paths(paths)
+    shown = [name in count_by_label for name in tree.labels]
+    below = with_below(tree, [int(yes) for yes in shown])
+
+    def told_of_node(node: int) -> Content:
+        return told_of_label(tree.labels[node]) if shown[node] else counted(below[node], "label")
+
+    frequent: list[tuple[Content, ...]] = []
+    if len(paths) > MOST_LINES // 2:
+        first = sorted(count_by_label, key=lambda name: (-count_by_label[name], name))[:MOST_FREQUENT]
+        frequent = [(label(name), told_of_label(name)) for name in first]
+    return section(
+        "labels",
+        "The labels it shows",
+        *about,
+        outline(
+            tree,
+            kind_by_node=[PUBLISHED if yes else ABOVE for yes in shown],
+            weight_by_node=with_below(tree, [count_by_label.get(name, 0) for name in tree.labels]),
+            told_of_node=told_of_node,
+            told_of_rest=lambda nodes: f"and {counted(sum(below[n] for n in nodes), 'label')} more",
+        ),
+        table(("label", "records"), frequent, caption="The most frequent labels") if frequent else "",
+    )
 
 
 def questions(certificate: Certificate) -> Html:
     """Return the evidence for each of the three questions."""
-    cards = []
-    for name, (title, question) in QUESTIONS.items():
-        found = certificate["evidence"][name]
-        shown = found["shown"] or ["Nothing."]
-        cards.append(
-            element(
-                "div",
-                element("h3", title),
-                element("p", question),
-                element("p", "✓ Shown", class_="sub"),
-                listed(shown),
-                element("p", "✗ Not shown", class_="sub"),
-                listed(found["not_shown"]),
-                class_="card",
-            )
+    cards = [
+        box(
+            "card",
+            element("h3", title),
+            paragraph(question),
+            paragraph("✓ Shown", class_="sub"),
+            listed(certificate["evidence"][name]["shown"] or ["Nothing."]),
+            paragraph("✗ Not shown", class_="sub"),
+            listed(certificate["evidence"][name]["not_shown"]),
         )
+        for name, (title, question) in QUESTIONS.items()
+    ]
     return section(
         "questions",
         "Three questions about any published data",
-        element("div", *cards, class_="three"),
-        element(
-            "p",
+        box("three", *cards),
+        small(
             "Data protection authorities ask these three. What is shown here is evidence for an "
-            "answer, which remains for people who know the data and the law.",
-            class_="small",
+            "answer, which remains for people who know the data and the law."
         ),
     )
 
 
-def making(certificate: Certificate) -> Html:
+def making(certificate: Certificate, recoding: str, column: str = "") -> Html:
     """Return how the release was made, in the terms of the standard."""
-    terms = certificate["terms"]
-    data = certificate["data"]
+    terms, data = certificate["terms"], certificate["data"]
     pairs: list[tuple[Content, Content]] = [
-        (
-            "Method",
-            join((element("code", certificate["method"]), _RECODINGS[certificate["recoding"]])),
-        ),
+        ("Method", join((element("code", certificate["method"]), f", {recoding}"))),
         ("Techniques", listed(terms["techniques"])),
         ("Privacy model", raised(terms["privacy_model"])),
         ("Truthfulness", terms["truthfulness"]),
@@ -353,40 +354,19 @@ def making(certificate: Certificate) -> Html:
     ]
     if "date" in certificate:
         pairs.append(("Date", certificate["date"]))
-    parts: list[Content] = [
+    return section(
+        "making",
+        "How it was made",
         terms_and_meanings(pairs),
-    ]
-    if "columns" in data:
-        plain = _AS_TOLD.get(certificate["recoding"], "")
-        parts.append(_columns(data["columns"], data.get("sensitive", {}).get("column"), plain))
-    parts.append(
-        element(
-            "p", f"Techniques and model are named in the terms of {terms['standard']}.", class_="small"
-        )
+        _columns(data, column) if "columns" in data else "",
+        small(f"Techniques and model are named in the terms of {terms['standard']}."),
     )
-    return section("making", "How it was made", *parts)
 
 
-_RECODINGS = {
-    "global": ", global recoding",
-    "local": ", local recoding",
-    "buckets": ", in buckets",
-    "pair": ", local recoding of two data sets",
-}
-MOST_COLUMNS = 40
-_KINDS = {
-    "kept": "one value, covered by the promise",
-    "set": "a set of values, covered by the promise",
-    "unprotected": "published as it is, NOT covered by the promise",
-}
-
-
-_AS_TOLD = {"buckets": "published as it is", "pair": "one value or a category, covered by the promise"}
-
-
-def _columns(columns: list[dict[str, str] | str], secret: str | None, plain: str) -> Html:
+def _columns(data: Mapping[str, Any], plain: str) -> Html:
+    """Return what the columns hold; of a table in buckets and of two data sets the names are told."""
+    columns, secret = data["columns"], data.get("sensitive", {}).get("column")
     rows: list[tuple[Content, Content]] = [
-        # Of a table in buckets and of two data sets the names alone are told.
         (label(column), plain)
         if isinstance(column, str)
         else (label(column["name"]), _KINDS[column["kind"]])
@@ -427,20 +407,17 @@ def verification(certificate: Certificate, *, private: bool = False) -> Html:
     return section(
         "verify",
         "Check it yourself",
-        element(
-            "p",
+        paragraph(
             f"{which}and run one of the first two commands. Exit code 0 means that the promise holds. "
-            "The third shows that the files are those this page is about.",
+            "The third shows that the files are those this page is about."
         ),
         element("pre", element("code", join(commands, "\n"))),
         terms_and_meanings(hashes),
-        element(
-            "p",
+        small(
             "This page has no hash of itself: ",
             element("code", "certificate.json"),
             " holds it. Nor is there one of the original data: few possible originals and a hash are "
             "enough to guess the original.",
-            class_="small",
         ),
     )
 
@@ -450,9 +427,8 @@ def footer(certificate: Certificate) -> Html:
     tool = certificate["tool"]
     return element(
         "footer",
-        element(
-            "p",
+        paragraph(
             f"Made by {tool['name']} {tool['version']}. This page runs no program and loads nothing "
-            "from anywhere.",
+            "from anywhere."
         ),
     )

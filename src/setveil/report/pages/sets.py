@@ -17,25 +17,38 @@ from dataclasses import dataclass
 from ...audit.verdict import Verdict
 from ...measure.branches import branch_losses
 from ...measure.scores import Scores
-from ...model.guarantees import guarantee_from_dict
+from ...model.guarantees import Guarantee, guarantee_from_dict
 from ...model.transactions import Transactions
 from ...release.documents import PERSONAL
 from ...release.recoding import BeforeAfter
 from ...release.release import Release
 from ...risk.curve import RiskCurve
 from ..drawing import Figure
-from ..html import Content, Html, bar, element, join, label, listed, page, picture, section, table
+from ..html import (
+    Content,
+    Html,
+    bar,
+    box,
+    element,
+    join,
+    label,
+    listed,
+    page,
+    paragraph,
+    picture,
+    section,
+    table,
+)
+from ..risk_picture import risk_after, risk_before_after
 from .originals import changes_part, cut_part, generalized, left_out, left_out_part, loss_part
-from .outline import labels_part
-from .risk import risk_after, risk_before_after
 from .sections import (
-    SUPPORTS,
     Certificate,
     counted,
     footer,
     guarantee_name,
     head_of,
     in_percent,
+    labels_part,
     loss,
     making,
     plain_name,
@@ -46,6 +59,10 @@ from .sections import (
     verification,
 )
 
+SUPPORTS: Mapping[str, str] = {
+    "exact": "exact support: every published label is counted as it stands",
+    "cover": "cover support: a label counts for every item that it may stand for",
+}
 MOST_SECRET = 20
 MOST_SIZES, MOST_NOTICES = 30, 60
 JUMPS: Mapping[str, str] = {
@@ -83,13 +100,19 @@ def public_report(
     curve
         The risk that the published records leave, counted from them alone.
     """
+    guarantee = guarantee_from_dict(certificate["guarantee"])
     return public_page(
         certificate,
         _public_head(certificate, published, paths),
-        loss(certificate, _empty_records(certificate, published)),
-        risk_after(curve, guarantee_from_dict(certificate["guarantee"])),
-        labels(certificate, published, paths),
+        loss(certificate, _empty_records(guarantee, published)),
+        risk_after(curve, guarantee),
+        labels(guarantee, published, paths),
+        recoding=_recoding(certificate),
     )
+
+
+def _recoding(certificate: Certificate) -> str:
+    return f"{certificate['recoding']} recoding"
 
 
 def _public_head(
@@ -104,7 +127,8 @@ def _public_head(
         tiles.append((f"{len(published.items) / records:.1f}", "labels in a record, on average"))
     if "ncp" in certificate["loss"]:
         tiles.append((f"{certificate['loss']['ncp']:.2f}", "lost, from 0 (nothing) to 1"))
-    return head_of(certificate, tiles, warnings(certificate, paths))
+    counting = SUPPORTS[certificate["verdict"]["mode"]]
+    return head_of(certificate, tiles, warnings(certificate, paths), counting=counting)
 
 
 def warnings(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
@@ -126,16 +150,12 @@ def warnings(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
             f"The promise does not cover {counted(len(columns), 'column')} published as in the "
             "original. Which, is told below."
         )
-    return (
-        element("div", *(element("p", sentence) for sentence in told), class_="warning")
-        if told
-        else Html("")
-    )
+    return box("warning", *map(paragraph, told)) if told else Html("")
 
 
-def labels(certificate: Certificate, published: Transactions, paths: Sequence[Sequence[str]]) -> Html:
+def labels(guarantee: Guarantee, published: Transactions, paths: Sequence[Sequence[str]]) -> Html:
     """Return the published hierarchy at and above the cut, with how many records hold each label."""
-    records, least = len(published), least_told(certificate)
+    records, least = len(published), guarantee.least_support
     count_by_label = dict(
         zip(published.vocabulary.labels, published.count_by_item.tolist(), strict=True)
     )
@@ -150,40 +170,31 @@ def labels(certificate: Certificate, published: Transactions, paths: Sequence[Se
         paths,
         count_by_label,
         told_of_label,
-        element(
-            "p",
+        paragraph(
             f"{counted(len(paths), 'label')} can stand in a record. A category stands for one or more "
             "of the items below it; which ones is not told. The bars show how many of the records "
-            "hold a label.",
+            "hold a label."
         ),
-        _named_as_secret(certificate),
+        _named_as_secret(guarantee),
     )
 
 
-def _empty_records(certificate: Certificate, published: Transactions) -> int | str:
+def _empty_records(guarantee: Guarantee, published: Transactions) -> int | str:
     """Return how many published records hold no label: a band where they are few."""
     count = int((published.length_by_record == 0).sum())
-    least = least_told(certificate)
+    least = guarantee.least_support
     return f"<{least}" if 0 < count < least else count
 
 
-def _named_as_secret(certificate: Certificate) -> Html:
+def _named_as_secret(guarantee: Guarantee) -> Html:
     """Return which published labels the promise treats as sensitive or private."""
-    guarantee = certificate["guarantee"]
-    kind = "sensitive" if "sensitive" in guarantee else "private"
-    names: Sequence[str] = guarantee.get(kind, ())
+    names = sorted(guarantee.secret_labels)
     if not names:
         return Html("")
     shown: list[Content] = [label(name) for name in names[:MOST_SECRET]]
     if len(names) > MOST_SECRET:
         shown.append(f"and {len(names) - MOST_SECRET:,} more")
-    return element("p", f"Named as {kind}: ", join(shown, ", "), ".")
-
-
-def least_told(certificate: Certificate) -> int:
-    """Return below which number a count is told only as a band: k, or l where there is no k."""
-    guarantee = certificate["guarantee"]
-    return int(guarantee["k"] if "k" in guarantee else guarantee["l"])
+    return paragraph(f"Named as {guarantee.secrets}: ", join(shown, ", "), ".")
 
 
 @dataclass(frozen=True)
@@ -230,7 +241,7 @@ def private_report(
         _notices(notices),
         promises(certificate),
         questions(certificate),
-        making(certificate),
+        making(certificate, _recoding(certificate)),
         verification(certificate, private=True),
     ]
     shown = [part for part in parts if part]
@@ -240,7 +251,7 @@ def private_report(
         if any(part.startswith(f'<section id="{name}"') for part in shown)
     ]
     return page(
-        f"PRIVATE report, personal data: {plain_name(certificate['guarantee'])}",
+        f"PRIVATE report, personal data: {plain_name(certificate)}",
         _private_head(release, certificate),
         element("nav", *jumps, aria_label="Parts of this page"),
         element("main", *shown),
@@ -276,17 +287,12 @@ def _private_head(release: Release, certificate: Certificate) -> Html:
     useless = release.useless
     return element(
         "header",
-        element("p", "setveil · report for the holder of the data", class_="kind"),
-        element(
-            "div",
-            element("p", element("strong", "Private. "), PERSONAL),
-            class_="secret",
-            role="note",
-        ),
-        element("h1", guarantee_name(certificate["guarantee"]), ": the private report"),
-        element("p", certificate["promised"][-1], class_="lead"),
+        paragraph("setveil · report for the holder of the data", class_="kind"),
+        box("secret", paragraph(element("strong", "Private. "), PERSONAL), role="note"),
+        element("h1", guarantee_name(certificate), ": the private report"),
+        paragraph(certificate["promised"][-1], class_="lead"),
         tiled(tiles),
-        element("div", element("p", _sentence(useless)), class_="warning") if useless else Html(""),
+        box("warning", paragraph(_sentence(useless))) if useless else Html(""),
         class_="top",
     )
 
@@ -303,24 +309,21 @@ def _verdict(verdict: Verdict, certificate: Certificate) -> Html:
     ]
     answer = "✓ The promise holds." if verdict.holds else "✗ The promise does not hold."
     parts: list[Content] = [
-        element(
-            "div",
-            element(
-                "p",
+        box(
+            "verdict" if verdict.holds else "secret",
+            paragraph(
                 element("strong", answer),
                 " ",
-                guarantee_name(certificate["guarantee"]),
+                guarantee_name(certificate),
                 f", {SUPPORTS[verdict.mode]}.",
             ),
-            class_="verdict" if verdict.holds else "secret",
         )
     ]
     if verdict.smallest_support is not None:
-        parts.append(
-            element("p", f"The rarest combination is in {counted(verdict.smallest_support, 'record')}.")
-        )
+        rarest = counted(verdict.smallest_support, "record")
+        parts.append(paragraph(f"The rarest combination is in {rarest}."))
     if verdict.worst_ratio is not None:
-        parts.append(element("p", f"The largest share of a sensitive label is {verdict.worst_ratio}."))
+        parts.append(paragraph(f"The largest share of a sensitive label is {verdict.worst_ratio}."))
     if rows:
         parts.append(
             table(

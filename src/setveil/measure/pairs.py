@@ -1,6 +1,13 @@
 """What hiding patterns cost: values raised, frequent sets kept or lost, and the patterns of before.
 
 The figures come from the original records. They are for the holder of the data alone.
+
+What became of frequent sets is the measure of M. W.-K. Cheng's Tables 2 to 7. The maximal frequent
+itemsets of both original data sets together are looked for among those of the published ones. An
+itemset is found again where a frequent set of published values names, for each of its values, the value
+itself or one above it; the nearest such set tells how far it was distorted (TD, see
+`model.costs`). Where there is none the itemset is lost, and is counted as such: the distortion
+adds up the others.
 """
 
 from __future__ import annotations
@@ -8,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from itertools import islice
 from typing import Any
 
@@ -16,15 +22,141 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ResourceLimit, TimeLimit
-from ..kernels.rows import expand_rows
+from ..hierarchy.tree import Hierarchy
+from ..kernels.rows import expand_rows, merge_rows, recode_rows
 from ..mining.emerging import EmergingPatterns, emerging_patterns
-from ..mining.itemsets import half_support
+from ..mining.itemsets import frequent_itemsets, half_support, least_count
+from ..model.costs import ValueDistance
 from ..model.guarantees import HiddenPatterns
+from ..model.numbers import counted, exact_support
 from ..model.pattern_pair import PatternPair, column_of
 from ..model.transactions import Transactions, labelled
 from ..progress import Watch
 from ..release.recoding import PairRecoding
-from .pair_distortion import FrequentDistortion, frequent_distortion
+from .scores import Figures
+
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class KeptItemset:
+    """A frequent itemset, the published values it is found under, and how far these are from it.
+
+    `published` and `distance` are None where it is lost. `largest` is the distance to the roots.
+    """
+
+    items: tuple[str, ...]
+    published: tuple[str, ...] | None
+    distance: Fraction | None
+    largest: Fraction
+
+
+@dataclass(frozen=True)
+class FrequentDistortion:
+    """What became of every maximal frequent itemset."""
+
+    kept: tuple[KeptItemset, ...]
+
+    @property
+    def missing(self) -> int:
+        return sum(itemset.distance is None for itemset in self.kept)
+
+    @property
+    def at_the_top(self) -> int:
+        """How many are found under nothing but roots, which says next to nothing."""
+        return sum(0 < itemset.largest == itemset.distance for itemset in self.kept)
+
+    @property
+    def distortion(self) -> Fraction:
+        """How far the others are from what they were, added up."""
+        return sum((itemset.distance or Fraction(0) for itemset in self.kept), Fraction(0))
+
+    @property
+    def largest(self) -> Fraction:
+        """The distortion if every value of every itemset were a root."""
+        return sum((itemset.largest for itemset in self.kept), Fraction(0))
+
+
+def frequent_distortion(
+    pair: PatternPair,
+    recoding: PairRecoding,
+    *,
+    frequent_support: float | str | Fraction,
+    multilevel: bool = False,
+) -> FrequentDistortion:
+    """Return what a recoding did to the maximal frequent itemsets.
+
+    An itemset is frequent in a share `frequent_support` of all records; with `multilevel` a record also
+    holds what is above its values, before and after.
+
+    Examples
+    --------
+    >>> from setveil.model.transactions import Transactions
+    >>> drinks = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> rows = Transactions.from_rows([["ale"], ["ale"], ["tea"]])
+    >>> pair = PatternPair.of_sets(rows, rows, drinks)
+    >>> top = np.full(3, drinks.node_of_label["drink"], dtype=np.int32)
+    >>> found = frequent_distortion(pair, PairRecoding((top, top)), frequent_support=0.5)
+    >>> found.kept[0].published, found.distortion, found.largest
+    (('drink',), Fraction(2, 1), Fraction(2, 1))
+    """
+    share = (
+        frequent_support
+        if isinstance(frequent_support, Fraction)
+        else exact_support(str(frequent_support))
+    )
+    before = (pair.sides[0].leaves, pair.sides[1].leaves)
+    least = least_count(share, sum(pair.records))
+    original = _maximal(pair, before, least, multilevel)
+    published = [
+        frozenset(found) for found in _maximal(pair, recoding.node_by_entry, least, multilevel)
+    ]
+    distance = ValueDistance(pair.hierarchy)
+    tree = pair.hierarchy
+    kept = []
+    for itemset in original:
+        forms = [form for found in published if (form := _form(itemset, found, tree, multilevel))]
+        far = [sum(map(distance.between, itemset, form), Fraction(0)) for form in forms]
+        best = min(range(len(forms)), key=lambda place: (far[place], forms[place]), default=None)
+        kept.append(
+            KeptItemset(
+                tuple(sorted(tree.labels[item] for item in itemset)),
+                None if best is None else tuple(sorted({tree.labels[node] for node in forms[best]})),
+                None if best is None else far[best],
+                sum((distance.to_root[item] for item in itemset), Fraction(0)),
+            )
+        )
+    return FrequentDistortion(tuple(sorted(kept, key=lambda itemset: itemset.items)))
+
+
+def _maximal(
+    pair: PatternPair, nodes: tuple[Ids, Ids], least: int, multilevel: bool
+) -> list[tuple[int, ...]]:
+    """Return the maximal frequent sets of both sides together, their entries read as these nodes."""
+    first, second = pair.sides
+    indptr = np.concatenate([first.indptr, second.indptr[1:] + first.indptr[-1]])
+    both = np.concatenate(nodes).astype(np.int32)
+    rows = recode_rows(indptr, np.arange(len(both), dtype=np.int32), both)
+    merged = merge_rows(*rows, np.ones(len(indptr) - 1, dtype=np.int64))
+    parent = pair.hierarchy.parent if multilevel else None
+    found = frequent_itemsets(*merged[:3], len(pair.hierarchy), least, kind="maximal", parent=parent)
+    return list(found)
+
+
+def _form(
+    itemset: tuple[int, ...], found: frozenset[int], tree: Hierarchy, multilevel: bool
+) -> tuple[int, ...] | None:
+    """Return the nearest form of an itemset that a frequent set implies; None where it implies none."""
+    form = []
+    for item in itemset:
+        for node in (item, *tree.ancestors(item)):
+            if node in found or (multilevel and any(tree.covers(node, other) for other in found)):
+                form.append(node)
+                break
+        else:
+            return None
+    return tuple(form)
+
 
 MOST_PATTERNS = 50
 """How many patterns reports and plain values list; all of them are counted."""
@@ -50,16 +182,13 @@ class Raised:
 
     @property
     def values(self) -> int:
-        """How many there are."""
         return sum(self.values_by_steps)
 
     @property
     def raised(self) -> int:
-        """How many of them are published as something more general."""
         return sum(self.values_by_steps[1:])
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
         return {
             "name": self.name,
             "values": self.values,
@@ -84,12 +213,11 @@ class Grown:
         >>> Grown(295, 108, Fraction(2764, 2)).told
         '295 patterns, 108 of them jumping'
         """
-        told = f"{self.patterns:,} pattern{'' if self.patterns == 1 else 's'}"
+        told = counted(self.patterns, "pattern")
         return f"{told}, {self.jumping:,} of them jumping" if self.patterns else told
 
     @property
     def told_largest(self) -> str:
-        """The largest finite growth as text."""
         return "none" if self.largest is None else f"{float(self.largest):,.2f}"
 
     def as_dict(self) -> dict[str, object]:
@@ -114,17 +242,20 @@ class RarerSets:
     """None, both, where there are too many of these too."""
 
     @property
+    def told_support(self) -> str:
+        if isinstance(self.support, int):
+            return f"{self.support:,} records"
+        return f"{self.support} of the records"
+
+    @property
     def told(self) -> str:
-        """The figures as one text."""
         if self.before is None or self.after is None:
             return "not counted: too many sets have half the minimum support"
         closed = "closed " if self.kind == "closed" else ""
         return f"from half the minimum support on {closed}{self.after.told}; before {self.before.told}"
 
     def lines(self) -> Iterator[tuple[str, str, str]]:
-        """Yield name, value and meaning of each figure."""
-        share = isinstance(self.support, Fraction)
-        support = f"{self.support} of the records" if share else f"{self.support:,} records"
+        support = self.told_support
         closed = ", closed sets alone" if self.kind == "closed" else ""
         for when, found in (("before", self.before), ("after", self.after)):
             name, of = f"rarer patterns {when}", f"from half the minimum support on, {support}{closed}"
@@ -136,7 +267,6 @@ class RarerSets:
             yield (f"their largest growth, {when}", found.told_largest, "of those that do not jump")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
         return {
             "min_support": str(self.support) if isinstance(self.support, Fraction) else self.support,
             "kind": self.kind,
@@ -146,25 +276,14 @@ class RarerSets:
 
 
 @dataclass(frozen=True, eq=False)
-class PairScores:
+class PairScores(Figures):
     """The figures of one release of two data sets; ``print`` it for a summary.
 
-    Attributes
-    ----------
-    guarantee
-        What the release promises.
-    columns
-        How far values were raised, by column, of sets by root.
-    ncp
-        The mean over all values: how much of its tree a value is published as, from 0 to 1.
-    frequent
-        What became of the frequent sets of values.
-    before
-        The patterns of the originals, where every level counts at every level; only closed ones where
-        there are too many (``before.options["kind"]``), None where these are too many, too.
-    rarer
-        The patterns from half the minimum support on, before and after; None where the minimum support
-        is one record, below which there is nothing.
+    `columns` tell how far values were raised, by column, of sets by root; `ncp` is the mean over all
+    values: how much of its tree a value is published as, from 0 to 1. `before` are the patterns of the
+    originals, where every level counts at every level; only closed ones where there are too many
+    (``before.options["kind"]``), None where these are too many, too. `rarer` are those from half the
+    minimum support on; None where that is one record, below which there is nothing.
     """
 
     guarantee: HiddenPatterns
@@ -176,27 +295,21 @@ class PairScores:
 
     @property
     def values(self) -> int:
-        """How many values there are."""
         return sum(column.values for column in self.columns)
 
     @property
     def raised(self) -> int:
-        """How many of them are published as something more general."""
         return sum(column.raised for column in self.columns)
 
     @property
     def fates(self) -> Mapping[str, int]:
         """How many frequent sets are kept exactly, in a general form, or lost."""
-        found = {"exactly": 0, "in a general form": 0, "lost": 0}
-        for itemset in self.frequent.kept:
-            if itemset.published is None:
-                found["lost"] += 1
-            else:
-                found["exactly" if itemset.published == itemset.items else "in a general form"] += 1
-        return found
+        kept = self.frequent.kept
+        exactly = sum(itemset.published == itemset.items for itemset in kept)
+        lost = self.frequent.missing
+        return {"exactly": exactly, "in a general form": len(kept) - exactly - lost, "lost": lost}
 
-    def lines(self) -> Iterator[tuple[str, str, str]]:
-        """Yield name, value and meaning of each figure."""
+    def main_lines(self) -> Iterator[tuple[str, str, str]]:
         share = f"{self.raised / self.values:.2%}" if self.values else "none"
         yield ("values raised", share, f"{self.raised:,} of {self.values:,} values")
         yield (
@@ -219,9 +332,11 @@ class PairScores:
         yield ("patterns before", before, told)
 
     def rarer_lines(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the same of the patterns from half the minimum support on, if there can be any."""
         if self.rarer is not None:
             yield from self.rarer.lines()
+
+    def lines(self) -> list[tuple[str, str, str]]:
+        return [*self.main_lines(), *self.rarer_lines()]
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values; of the patterns the fastest growing."""
@@ -247,23 +362,8 @@ class PairScores:
             "half_support": None if self.rarer is None else self.rarer.as_dict(),
         }
 
-    def __str__(self) -> str:
-        lines = [*self.lines(), *self.rarer_lines()]
-        widths = [max(len(line[place]) for line in lines) for place in (0, 1)]
-        return "\n".join(
-            f"{name.ljust(widths[0])}  {value.rjust(widths[1])}  {meaning}"
-            for name, value, meaning in lines
-        )
-
     def __repr__(self) -> str:
         return f"PairScores({self.raised:,} of {self.values:,} values raised)"
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(name)}</td><td>{escape(value)}</td><td>{escape(meaning)}</td></tr>"
-            for name, value, meaning in (*self.lines(), *self.rarer_lines())
-        )
-        return f"<table>{rows}</table>"
 
 
 def measure_pair(
@@ -284,7 +384,7 @@ def measure_pair(
     """
     watch = watch or Watch()
     watch.tick("counting raised values", None)
-    columns, ncp = raised_values(pair, recoding)
+    columns, ncp = _raised_values(pair, recoding)
     watch.tick("comparing frequent sets", None)
     frequent = frequent_distortion(
         pair, recoding, frequent_support=frequent_support, multilevel=multilevel
@@ -293,16 +393,16 @@ def measure_pair(
     before, after = (_as_read(pair, nodes, guarantee) for nodes in (leaves, recoding.node_by_entry))
     names = pair.names if pair.names[0] != pair.names[1] else ("first", "second")
     given: dict[str, Any] = {"names": names, "watch": watch, "threads": threads}
-    patterns = None
-    for kind in ("all", "closed"):
-        patterns = _patterns(before, guarantee, guarantee.min_support, kind, FEW_SETS, **given)
-        if patterns is not None:
-            break
+    kinds = ("all", "closed")
+    tried = (
+        _patterns(before, guarantee, guarantee.min_support, kind, FEW_SETS, **given) for kind in kinds
+    )
+    patterns = next((found for found in tried if found is not None), None)
     rarer = rarer_sets(before, after, guarantee, **given)
     return PairScores(guarantee, columns, ncp, frequent, patterns, rarer)
 
 
-def raised_values(pair: PatternPair, recoding: PairRecoding) -> tuple[tuple[Raised, ...], Fraction]:
+def _raised_values(pair: PatternPair, recoding: PairRecoding) -> tuple[tuple[Raised, ...], Fraction]:
     """Return how far values were raised, by column or root, and the mean over all of them."""
     tree = pair.hierarchy
     leaves = np.concatenate([side.leaves for side in pair.sides])
@@ -311,7 +411,12 @@ def raised_values(pair: PatternPair, recoding: PairRecoding) -> tuple[tuple[Rais
     steps = (tree.depth[leaves] - tree.depth[nodes]).astype(np.int64)
     found: list[Raised] = []
     total = Fraction(0)
-    roots = sorted(set(root.tolist()), key=lambda node: _place(pair, node))
+
+    def place(node: int) -> tuple[int, str]:
+        label = tree.labels[node]
+        return (pair.columns.index(column_of(label, pair.columns)) if pair.columns else 0), label
+
+    roots = sorted(set(root.tolist()), key=place)
     for node in roots:
         here = root == node
         others = int(tree.leaf_count[node]) - 1
@@ -322,11 +427,6 @@ def raised_values(pair: PatternPair, recoding: PairRecoding) -> tuple[tuple[Rais
         name = column_of(name, pair.columns) if pair.columns else name
         found.append(Raised(name, tuple(np.bincount(steps[here]).tolist()), loss / int(here.sum())))
     return tuple(found), total / len(leaves) if len(leaves) else Fraction(0)
-
-
-def _place(pair: PatternPair, root: int) -> tuple[int, str]:
-    label = pair.hierarchy.labels[root]
-    return (pair.columns.index(column_of(label, pair.columns)) if pair.columns else 0), label
 
 
 def rarer_sets(before: Read, after: Read, guarantee: HiddenPatterns, **given: Any) -> RarerSets | None:
