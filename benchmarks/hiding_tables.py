@@ -42,7 +42,7 @@ GRIDS = (
 )
 SOURCES = (
     *("methods/hide_patterns/*.py", "release/distance.py", "kernels/hiding/*.py"),
-    "measure/pair_distortion.py",
+    "measure/pairs.py",
 )
 """What decides a cell: where any of these files changes, cells made before are not of this code."""
 

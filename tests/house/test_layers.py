@@ -109,7 +109,7 @@ def test_the_test_sees_every_broken_layer() -> None:
         ("io/write.py", "from ..release.recoding import Recoding"),
         ("audit/km.py", "from ..kernels.rare import find_rare"),
         ("audit/km.py", "from ..hierarchy.tree import Hierarchy"),
-        ("measure/counted.py", "import setveil.audit"),
+        ("measure/scores.py", "import setveil.audit"),
         ("kernels/rare.py", "from ..errors import DataError"),
         ("methods/apriori.py", "from .. import api"),
         ("methods/apriori.py", "def f():\n    from ..api import anonymize"),
