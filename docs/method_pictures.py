@@ -13,8 +13,7 @@ import numpy as np
 
 from setveil.engines.local import LocalEngine
 from setveil.io.demo import toy
-from setveil.methods import direct, local, optimal, partition, vertical
-from setveil.methods.outcome import Outcome
+from setveil.methods import Outcome, direct, local, optimal, partition, vertical
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
 from setveil.progress import Watch
@@ -38,7 +37,7 @@ from setveil.report.drawing import (
 )
 from setveil.report.tree_picture import place_tree, styles_of
 from setveil.search.cuts import next_cuts
-from setveil.search.gray import gray_order, gray_rank
+from setveil.search.parts import gray_order, gray_rank
 
 DATA, TREE = toy()
 ENGINE = LocalEngine.of(DATA, TREE)
@@ -402,7 +401,7 @@ class _Recorded(optimal.Search):
 
     def report(self, stage: str) -> None:
         """Note bound and incumbent."""
-        self.__dict__.setdefault("history", []).append((self.proof.bound, self.best_cost))
+        self.__dict__.setdefault("history", []).append((self.bound, self.best_cost))
         super().report(stage)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from docs.method_pictures import chips
 from setveil.engines.local import LocalEngine
 from setveil.hierarchy.tree import Hierarchy
-from setveil.methods import auto, moles, optimal, topdown, trim
-from setveil.methods.outcome import Outcome
+from setveil.methods import Outcome, auto, moles, optimal, topdown, trim
+from setveil.methods.topdown import CutSearch, Taxonomy, threats_of_all_cuts
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KmAnonymity
 from setveil.model.transactions import Transactions
@@ -33,8 +33,6 @@ from setveil.report.drawing import (
     Style,
 )
 from setveil.report.tree_picture import place_tree, styles_of
-from setveil.search.threats import threats_of_all_cuts
-from setveil.search.top_down import CutSearch, Taxonomy
 
 CHILDREN = {"T": "PQei", "P": "HK", "H": "ab", "K": "cd", "Q": "JM", "J": "fg", "M": "xyz"}
 ROWS = ("bcd", "afg", "dfyz", "cdfx", "abcfg", "ei", "e", "i")

@@ -22,8 +22,7 @@ from setveil import compare, sweep
 from setveil.api import anonymize
 from setveil.engines.local import LocalEngine
 from setveil.errors import Cancelled, Infeasible, ResourceLimit
-from setveil.methods import auto, optimal, trim
-from setveil.methods.outcome import Outcome
+from setveil.methods import Outcome, auto, optimal, trim
 from setveil.methods.proof import FAILED
 from setveil.model.costs import Cost, make_cost
 from setveil.model.guarantees import KmAnonymity

@@ -419,8 +419,7 @@ def test_a_changed_file_does_not_pass_the_audit(shell: Shell) -> None:
 def test_the_audit_is_run_before_anything_is_put_into_place(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from setveil.methods import hide_patterns
-    from setveil.methods.outcome import PairOutcome
+    from setveil.methods import PairOutcome, hide_patterns
     from setveil.release.recoding import PairRecoding
 
     def nothing(pair: object, *_: object, **__: object) -> PairOutcome:

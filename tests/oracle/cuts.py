@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 
 from setveil.hierarchy.tree import Hierarchy
 from setveil.model.costs import Cost
+from setveil.search.count_tree import counted_nodes
 
 Row = frozenset[int]
 Cut = frozenset[int]
@@ -32,6 +33,19 @@ def published(hierarchy: Hierarchy, rows: Sequence[Row], cut: Cut) -> list[Row]:
         frozenset(node for leaf in row for node in (leaf, *hierarchy.ancestors(leaf)) if node in cut)
         for row in rows
     ]
+
+
+def expand(hierarchy: Hierarchy, leaves: Iterable[int]) -> Row:
+    """The leaves of a record and the counted nodes above them (Algorithm 1, line 2)."""
+    counted = counted_nodes(hierarchy)
+    return frozenset(
+        node for leaf in leaves for node in (leaf, *hierarchy.ancestors(leaf)) if counted[node]
+    )
+
+
+def reduce(expanded: Iterable[int], in_force_by_node: Sequence[bool]) -> Row:
+    """The nodes of an expanded record that are in force (Algorithm 4, line 5)."""
+    return frozenset(node for node in expanded if in_force_by_node[node])
 
 
 def rare_sets(rows: Sequence[Row], k: int, sizes: Sequence[int]) -> set[Row]:

@@ -13,12 +13,11 @@ import pytest
 
 import setveil as sv
 from setveil.methods import apriori, moles, optimal, partition, topdown
+from setveil.methods.topdown import CutSearch, Taxonomy, threats_by_levels, threats_of_all_cuts
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import Coherence, KAnonymity, KmAnonymity
 from setveil.progress import Watch
 from setveil.release.recoding import Recoding
-from setveil.search.threats import threats_by_levels, threats_of_all_cuts
-from setveil.search.top_down import CutSearch, Taxonomy
 from tests.oracle.promises import is_km_anonymous
 from tests.oracle.worlds import all_cuts, generalize
 from tests.unit.methods.worlds import world_of

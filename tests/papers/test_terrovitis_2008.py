@@ -15,11 +15,10 @@ from setveil.model.costs import make_cost
 from setveil.model.guarantees import KmAnonymity
 from setveil.progress import Watch
 from setveil.release.recoding import Recoding
-from setveil.search.count_tree import CountTree, build_count_tree, counted_nodes, expand, reduce
-from setveil.search.cuts import WorkingCut, count_cuts, falling_support_rank, next_cuts
-from setveil.search.feasible import node_supports
-from setveil.search.tree_walk import Visit
+from setveil.search.count_tree import CountTree, Visit, build_count_tree, counted_nodes
+from setveil.search.cuts import WorkingCut, count_cuts, falling_support_rank, next_cuts, node_supports
 from tests.oracle import cuts
+from tests.oracle.cuts import expand, reduce
 from tests.unit.methods.worlds import toy
 
 WORLD = toy()

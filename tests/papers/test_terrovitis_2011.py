@@ -24,7 +24,7 @@ from setveil.model.guarantees import KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from setveil.release.recoding import BeforeAfter, Recoding
-from setveil.search.gray import chunk_bounds, combinations_by_record, gray_order, gray_rank
+from setveil.search.parts import chunk_bounds, combinations_by_record, gray_order, gray_rank
 from tests.oracle.promises import (
     is_k_anonymous,
     is_lm_diverse,

@@ -14,7 +14,7 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import bind
 from setveil.release.recoding import Recoding
-from setveil.search.lifting import lift, lift_by_batches
+from setveil.search.clauses import lift, lift_by_batches
 from tests.oracle.loopback import LoopbackEngine
 from tests.oracle.worlds import all_cuts, random_world
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hierarchy.tree import Hierarchy
+from ..hierarchy.tree import Counts, Hierarchy, Ids
 from ..model.guarantees import Guarantee
 from ..model.transactions import Rows, Transactions
 from ..release.recoding import Recoding
@@ -24,8 +24,6 @@ NodeSets = NDArray[np.int32]
 Ask = Callable[[], None]
 """Called now and then while an answer is worked out; what it raises ends the work."""
 
-_NAMED_AT_ONCE = 1 << 20
-
 
 def padded(sets: Sequence[Sequence[int]], width: int | None = None) -> NodeSets:
     """Return sets of nodes as lines of one width, padded with -1."""
@@ -34,27 +32,6 @@ def padded(sets: Sequence[Sequence[int]], width: int | None = None) -> NodeSets:
     for line, nodes in zip(lines, sets, strict=True):
         line[: len(nodes)] = nodes
     return lines
-
-
-def numbered(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the nodes that occur, and each occurrence's place among them.
-
-    The kernels' tables are as wide as their ids reach; the nodes of a cut are few.
-    """
-    used = np.flatnonzero(np.bincount(nodes)) if len(nodes) else np.empty(0, dtype=np.int64)
-    code_of_node = np.zeros(int(used[-1]) + 1 if len(used) else 1, dtype=np.int32)
-    code_of_node[used] = np.arange(len(used), dtype=np.int32)
-    return used, code_of_node[nodes]
-
-
-def named(sets: NodeSets, used: NDArray[np.int64]) -> NodeSets:
-    """Write the nodes in place of their numbers, and return the sets; undoes `numbered`."""
-    # The last entry, at -1, names the padding.
-    node_of_number = np.append(used, -1).astype(np.int32)
-    for start in range(0, len(sets), _NAMED_AT_ONCE):
-        part = sets[start : start + _NAMED_AT_ONCE]
-        part[...] = node_of_number[part]
-    return sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +44,7 @@ class Violations:
     """
 
     sets: NodeSets
-    support: NDArray[np.int64]
+    support: Counts
     complete: bool
     absent: NodeSets | None = None
 
@@ -88,7 +65,7 @@ class Engine(Protocol):
         """How many records (persons) there are, empty ones included."""
         ...
 
-    def item_counts(self) -> NDArray[np.int64]:
+    def item_counts(self) -> Counts:
         """Return in how many records each leaf is."""
         ...
 
@@ -103,7 +80,7 @@ class Engine(Protocol):
         """Return the minimal patterns that a global recoding would publish against `guarantee`."""
         ...
 
-    def supports(self, sets: NodeSets, *, enough: int | None = None) -> NDArray[np.int64]:
+    def supports(self, sets: NodeSets, *, enough: int | None = None) -> Counts:
         """Return in how many records each set of nodes is, at any level of the hierarchy.
 
         A record holds a node if it holds a leaf under it. Counting may stop at `enough`.
@@ -116,4 +93,21 @@ class Engine(Protocol):
 
     def rows(self) -> Rows:
         """Return the records themselves, as leaves; `UsageError` where an engine holds none."""
+        ...
+
+
+@runtime_checkable
+class NearData(Protocol):
+    """What an engine may answer by itself, near its data; else `search` asks for supports."""
+
+    def lift(self, sets: NodeSets, k: int) -> tuple[NodeSets, Counts]:
+        """Return what ``search.clauses.lift`` returns."""
+        ...
+
+    def witnesses(self, sets: NodeSets, per_set: int) -> tuple[NodeSets, Counts]:
+        """Return what ``search.clauses.find_witnesses`` returns."""
+        ...
+
+    def threats(self, nodes: Ids, k: int, m: int, limit: int, ask: Ask | None = None) -> NodeSets:
+        """Return the minimal rare sets of these nodes; of `limit` or more, some."""
         ...

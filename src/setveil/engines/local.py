@@ -8,51 +8,80 @@ sets of nodes intersects the nodes' row lists and bitmaps, built at the first su
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..hierarchy.tree import Hierarchy
+from ..hierarchy.tree import Counts, Hierarchy, Ids
+from ..kernels.base import in_threads, new_stop
 from ..kernels.itemsets.rare import find_rare
+from ..kernels.itemsets.signed import Telling, find_rare_signed, find_undiverse
 from ..kernels.rows import expand_rows, merge_rows, recode_rows
 from ..kernels.supports import Index, count_supports, index_nodes, lift_sets, witness_leaves
-from ..model.guarantees import Coherence, Guarantee, KmAnonymity, LmDiversity
+from ..model.guarantees import Guarantee
 from ..model.transactions import Rows, Transactions, bind
 from ..release.recoding import Recoding, published_rows
-from .base import Ask, NodeSets, Violations, named, numbered
-from .breaches import rare_signed, undiverse_sets, with_breaches
+from .base import Ask, NodeSets, Violations, padded
 
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
+Pattern = tuple[int, ...]
+"""Nodes, or numbers of nodes, ascending; one that is known to be absent is ``-2 - node``."""
+Portion = tuple[NodeSets, Counts]
+"""What a kernel found: a pattern a line, padded with -1, and in how many records each is."""
+
+_NAMED_AT_ONCE = 1 << 20
+_LINES_BETWEEN_LOOKS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """Distinct rows of nodes and how many records each stands for."""
+    """Rows of nodes, mostly distinct ones, and how many records each stands for."""
 
     indptr: Counts
     nodes: Ids
     weight_by_row: Counts
 
-    @property
-    def arrays(self) -> tuple[Counts, Ids, Counts]:
-        """The rows as kernels take them."""
-        return self.indptr, self.nodes, self.weight_by_row
-
     @classmethod
     def of(cls, indptr: Counts, nodes: Ids, weight_by_row: Counts) -> Merged:
         """Return these rows with identical ones merged."""
-        merged_indptr, merged_nodes, weights, _ = merge_rows(indptr, nodes, weight_by_row)
-        return cls(merged_indptr, merged_nodes, weights)
+        return cls(*merge_rows(indptr, nodes, weight_by_row)[:3])
 
     def recoded(self, node_of_leaf: Ids) -> Merged:
         """Return the rows after a global recoding, merged again."""
-        indptr, nodes = recode_rows(self.indptr, self.nodes, node_of_leaf)
-        return Merged.of(indptr, nodes, self.weight_by_row)
+        return Merged.of(*recode_rows(self.indptr, self.nodes, node_of_leaf), self.weight_by_row)
+
+    @property
+    def longest(self) -> int:
+        """How many nodes a row has at most."""
+        return int(np.diff(self.indptr).max(initial=0))
+
+    @cached_property
+    def used(self) -> Counts:
+        """The nodes that occur. Kernels take each node's place among them.
+
+        Their tables are as wide as their ids reach; the nodes of a cut are few.
+        """
+        return np.flatnonzero(np.bincount(self.nodes)) if len(self.nodes) else np.empty(0, np.int64)
+
+    @cached_property
+    def numbered(self) -> tuple[Counts, Ids, Counts]:
+        """The rows as kernels take them."""
+        number_of_node = np.zeros(int(self.used[-1]) + 1 if len(self.used) else 1, dtype=np.int32)
+        number_of_node[self.used] = np.arange(len(self.used), dtype=np.int32)
+        return self.indptr, number_of_node[self.nodes], self.weight_by_row
+
+    def named(self, sets: NodeSets) -> NodeSets:
+        """Write the nodes in place of their numbers, and return the sets."""
+        # The last entry, at -1, names the padding.
+        node_of_number = np.append(self.used, -1).astype(np.int32)
+        for start in range(0, len(sets), _NAMED_AT_ONCE):
+            part = sets[start : start + _NAMED_AT_ONCE]
+            part[...] = node_of_number[part]
+        return sets
 
 
 class LocalEngine:
@@ -91,94 +120,51 @@ class LocalEngine:
     ) -> Violations:
         """Return the minimal patterns that a global recoding would publish against `guarantee`.
 
-        Lists of rare sets and of moles can be long; while they are searched `ask` is called.
+        Whom it hides in a crowd and what it keeps secret says what to look for. Lists of rare sets and
+        of moles can be long; while they are searched `ask` is called. The others are asked for in
+        portions, which are short.
         """
-        questions: Mapping[str, Callable[..., Violations]] = {
-            "km": self._rare_sets,
-            "km-negative": self._signed,
-            "lm": self._undiverse,
-            "coherence": self._moles,
-        }
-        answer = questions.get(guarantee.key)
-        if answer is None:
+        known, k = guarantee.known_at_most, guarantee.crowd
+        if known is None:
             raise UsageError("this engine answers about itemsets, not whole records.")
-        return answer(self._merged.recoded(recoding.node_of_leaf()), guarantee, limit, ask)
-
-    def _rare_sets(
-        self, published: Merged, guarantee: KmAnonymity, limit: int | None, ask: Ask | None
-    ) -> Violations:
-        """Return the minimal sets that too few records hold."""
-        sets, support = self._rare(published, guarantee.k, guarantee.m, limit, ask)
-        return Violations(sets, support, limit is None or len(sets) < limit)
-
-    def _signed(
-        self, published: Merged, guarantee: KmAnonymity, limit: int | None, ask: Ask | None
-    ) -> Violations:
-        """Return the minimal patterns of present and absent labels that too few records match."""
-        del ask  # asked for in portions, which are short
-        return rare_signed(*published.arrays, guarantee, limit)
-
-    def _undiverse(
-        self, published: Merged, guarantee: LmDiversity, limit: int | None, ask: Ask | None
-    ) -> Violations:
-        """Return the sets that point to a sensitive item too surely."""
-        del ask  # asked for in portions, which are short
-        return undiverse_sets(*published.arrays, guarantee, self._secrets(guarantee), limit)
-
-    def _secrets(self, guarantee: Guarantee) -> list[int]:
-        """Return the nodes of the labels to be kept secret, of those that occur."""
-        nodes = self.hierarchy.node_of_label
-        return [nodes[label] for label in sorted(guarantee.secret_labels) if label in nodes]
-
-    def _moles(
-        self, published: Merged, guarantee: Coherence, limit: int | None, ask: Ask | None
-    ) -> Violations:
-        """Return the minimal moles: public sets that are rare or give a private item away."""
-        private = self._secrets(guarantee)
+        published = self._merged.recoded(recoding.node_of_leaf())
+        if guarantee.signed:
+            return _rare_signed(published, k, known, limit)
+        if guarantee.secrets is None:
+            sets, support = self._rare(published, k, known, limit or 0, ask)
+            return Violations(sets, support, limit is None or len(sets) < limit)
+        number = self.hierarchy.node_of_label
+        secrets = [number[label] for label in sorted(guarantee.secret_labels) if label in number]
+        if k == 1:
+            return _telling(published, secrets, guarantee.share, known, limit)
         shown = np.arange(len(self.hierarchy), dtype=np.int32)
-        shown[private] = -1
-        public = Merged.of(
-            *recode_rows(published.indptr, published.nodes, shown), published.weight_by_row
-        )
-        rare = self._rare(public, guarantee.k, guarantee.p, None, ask)
-        sets, support = with_breaches(*published.arrays, guarantee, private, rare, ask)
+        shown[secrets] = -1
+        rare = self._rare(published.recoded(shown), k, known, 0, ask)
+        sets, support = _moles(published, secrets, guarantee.share, k, known, rare, ask)
         return Violations(sets[:limit], support[:limit], limit is None or len(sets) <= limit)
 
-    def _rare(
-        self, published: Merged, k: int, m: int, limit: int | None, ask: Ask | None
-    ) -> tuple[NodeSets, Counts]:
-        used, code = numbered(published.nodes)
-        longest = int(np.diff(published.indptr).max(initial=0))
-        sets, support = find_rare(
-            published.indptr,
-            code,
-            published.weight_by_row,
-            len(used),
-            k,
-            max(1, min(m, longest)),
-            limit or 0,
-            self.threads,
-            ask,
-        )
-        return named(sets, used), support
+    def _rare(self, rows: Merged, k: int, m: int, limit: int, ask: Ask | None) -> Portion:
+        """Return the minimal sets of up to `m` nodes that fewer than `k` records hold, if any does."""
+        size = max(1, min(m, rows.longest))
+        sets, support = find_rare(*rows.numbered, len(rows.used), k, size, limit, self.threads, ask)
+        return rows.named(sets), support
 
     @cached_property
     def _index(self) -> Index:
         """Row lists of every node, and bitmaps of the long ones."""
         merged = self._merged
-        parent = self.hierarchy.parent
-        return index_nodes(merged.indptr, merged.nodes, parent, merged.weight_by_row)
+        return index_nodes(merged.indptr, merged.nodes, self.hierarchy.parent, merged.weight_by_row)
 
     def supports(self, sets: NodeSets, *, enough: int | None = None) -> Counts:
         """Return in how many records each set of nodes is, at any level of the hierarchy."""
         return count_supports(sets, self._index, enough or 0, self.threads)
 
-    def lift(self, sets: NodeSets, k: int) -> tuple[NodeSets, Counts]:
-        """Raise each rare set as ``search.lifting.lift`` does, near the data."""
+    def lift(self, sets: NodeSets, k: int) -> Portion:
+        """Raise rare sets as far as they stay rare."""
         return lift_sets(sets, self.hierarchy.parent, self._index, k, self.threads)
 
     def threats(self, nodes: Ids, k: int, m: int, limit: int, ask: Ask | None = None) -> NodeSets:
-        """Return the minimal rare sets of these nodes, as ``search.threats`` wants them."""
+        """Return the minimal rare sets of these nodes, at any levels."""
         parent = self.hierarchy.parent
         is_asked = np.zeros(len(parent), dtype=np.bool_)
         is_asked[nodes] = True
@@ -189,17 +175,15 @@ class LocalEngine:
             nearest[node] = node if is_asked[node] else nearest[above] if above >= 0 else -1
         above_asked = np.where(parent >= 0, nearest[parent], -1).astype(np.int32)
         lowest = self._merged.recoded(nearest[: self.hierarchy.n_leaves])
-        longest = int(np.diff(lowest.indptr).max(initial=0))
         # A row that holds a node holds all above it, so no set with a node and its ancestor is
         # minimal: without the lower or the upper one it has the same records.
-        indptr, expanded = expand_rows(lowest.indptr, lowest.nodes, above_asked)
-        used, code = numbered(expanded)
-        size = max(1, min(m, longest))
-        data = (indptr, code, lowest.weight_by_row, len(used))
-        return named(find_rare(*data, k, size, limit, self.threads, ask)[0], used)
+        expanded = expand_rows(lowest.indptr, lowest.nodes, above_asked)
+        return self._rare(
+            Merged(*expanded, lowest.weight_by_row), k, min(m, lowest.longest), limit, ask
+        )[0]
 
     def witnesses(self, sets: NodeSets, per_set: int) -> tuple[NodeSets, Counts]:
-        """Return the leaves by which some records hold each set, near the data."""
+        """Return the leaves by which some records hold each set, and whose set each line is."""
         hierarchy, merged = self.hierarchy, self._merged
         return witness_leaves(
             sets,
@@ -219,3 +203,113 @@ class LocalEngine:
     def rows(self) -> Rows:
         """Return the records themselves, as leaves."""
         return self._rows
+
+
+def _rare_signed(rows: Merged, k: int, m: int, limit: int | None) -> Violations:
+    """Return the minimal patterns of nodes present or absent that too few records match."""
+
+    def search(size: int, most: int) -> Iterable[Portion]:
+        yield find_rare_signed(*rows.numbered, len(rows.used), k, size, most)
+
+    return _smaller_first(rows, search, m, limit, signed=True)
+
+
+def _telling(
+    rows: Merged, secrets: Sequence[int], share: Fraction, m: int, limit: int | None
+) -> Violations:
+    """Return the sets that point to a secret too surely: all, not only minimal ones.
+
+    Diversity is not monotone: a set can fail although its subsets do not, and the other way round.
+    """
+    is_secret = np.isin(rows.used, np.asarray(secrets, dtype=np.int64))
+
+    def search(size: int, most: int) -> Iterable[Portion]:
+        for secret in np.flatnonzero(is_secret).tolist():
+            wanted = Telling(secret, share.denominator, share.numerator, 0, size, most)
+            yield find_undiverse(*rows.numbered, is_secret, wanted, new_stop())
+
+    return _smaller_first(rows, search, m, limit, signed=False)
+
+
+def _smaller_first(
+    rows: Merged,
+    search: Callable[[int, int], Iterable[Portion]],
+    m: int,
+    limit: int | None,
+    *,
+    signed: bool,
+) -> Violations:
+    """Return what is found size by size, of signed patterns the minimal ones, smaller ones first.
+
+    With a `limit`, larger sizes are searched only while fewer patterns than that were found.
+    """
+    known: dict[Pattern, int] = {}
+    complete = True
+    most = 0 if limit is None else 4 * limit + 64
+    for size in range(1, m + 1):
+        for found, support in search(size, most):
+            complete = complete and not 0 < most <= len(found)
+            for pattern, records in _patterns(found, support):
+                if not signed or (len(pattern) == size and not _has_part(pattern, known)):
+                    known[pattern] = records
+        if limit is not None and len(known) >= limit:
+            complete = complete and size == m
+            break
+    patterns = sorted(known, key=lambda pattern: (len(pattern), pattern))[:limit]
+    node = rows.used.tolist()
+    absent = [[node[-2 - x] for x in pattern if x < 0] for pattern in patterns] if signed else None
+    return Violations(
+        padded([[node[x] for x in pattern if x >= 0] for pattern in patterns]),
+        np.array([known[pattern] for pattern in patterns], dtype=np.int64),
+        complete and len(patterns) == len(known),
+        None if absent is None else padded(absent),
+    )
+
+
+def _patterns(sets: NodeSets, support: Counts) -> Iterator[tuple[Pattern, int]]:
+    for line, records in zip(sets.tolist(), support.tolist(), strict=True):
+        yield tuple(sorted(literal for literal in line if literal != -1)), records
+
+
+def _has_part(pattern: Pattern, known: dict[Pattern, int]) -> bool:
+    """Tell whether a smaller part of a pattern is known."""
+    parts = (part for size in range(1, len(pattern)) for part in combinations(pattern, size))
+    return any(part in known for part in parts)
+
+
+def _moles(
+    rows: Merged,
+    secrets: Sequence[int],
+    share: Fraction,
+    k: int,
+    p: int,
+    rare: Portion,
+    ask: Ask | None,
+) -> Portion:
+    """Return the minimal moles: sets that are rare, given, and those that give a secret away.
+
+    A rare set with a part that gives something away is not minimal, and neither is a set found here
+    with such a part.
+    """
+    is_secret = np.isin(rows.used, np.asarray(secrets, dtype=np.int64))
+    longest = int(np.diff(rows.indptr).max(initial=1))
+    stop = new_stop()
+
+    def given_away(secret: int) -> Portion:
+        wanted = Telling(secret, share.denominator, share.numerator, k, min(p, longest), 0)
+        return find_undiverse(*rows.numbered, is_secret, wanted, stop)
+
+    found: dict[Pattern, int] = {}
+    asked = np.flatnonzero(is_secret & (share < 1)).tolist()
+    for sets, support in in_threads(given_away, asked, 1, ask, stop):
+        found.update(_patterns(rows.named(sets), support))
+    if not found:
+        return rare
+    found.update(_patterns(*rare))
+    minimal: list[Pattern] = []
+    for place, pattern in enumerate(sorted(found, key=lambda pattern: (len(pattern), pattern))):
+        if ask is not None and place % _LINES_BETWEEN_LOOKS == 0:
+            ask()
+        if not _has_part(pattern, found):
+            minimal.append(pattern)
+    return padded(minimal), np.array([found[pattern] for pattern in minimal], dtype=np.int64)

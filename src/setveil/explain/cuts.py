@@ -26,9 +26,14 @@ from ..progress import Watch
 from ..registry import METHODS
 from ..release.release import Release
 from ..search.alternatives import (
+    LIMIT,
+    MOST,
     Breach,
     Cut,
+    Ledger,
+    after,
     breaches,
+    find_concessions,
     node_above,
     nodes_below,
     raised_to,
@@ -36,7 +41,6 @@ from ..search.alternatives import (
     split_down,
     strongest,
 )
-from ..search.concessions import LIMIT, MOST, after, find_concessions, ncp
 from .account import Explanation, GivingWay, Level, Pattern, Patterns, Share, few
 
 
@@ -161,7 +165,7 @@ def concluded(
                 GivingWay(labels[other.node], None if other.instead is None else labels[other.instead])
                 for other in bargain.given
             )
-            then = ncp(engine, after(engine, change.cut, bargain.given))
+            then = Ledger(engine).ncp(after(engine, change.cut, bargain.given))
             lines.append(_choice(plain, release, name, giving_way, then))
         else:
             lines.append(f"for that, more than {MOST} other labels would have to give way.")
@@ -262,6 +266,6 @@ def explain_cut(
         "",
         shares=shares_of(hierarchy, release.recoding.node_of_leaf()[below], below, counts),
         levels=tuple(levels),
-        ncp=ncp(engine, cut),
+        ncp=Ledger(engine).ncp(cut),
     )
     return concluded(plain, release, engine, last, watch)

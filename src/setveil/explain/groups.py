@@ -23,8 +23,7 @@ from ..model.transactions import Rows
 from ..progress import Watch
 from ..release.recoding import Recoding
 from ..release.release import Release
-from ..search.alternatives import Cut, breaches, node_above, nodes_below
-from ..search.concessions import LIMIT
+from ..search.alternatives import LIMIT, Cut, breaches, node_above, nodes_below
 from .account import Explanation, Group, Level, Pattern, Patterns
 from .cuts import NOTHING, Change, changes, level_of, shares_of
 

@@ -27,7 +27,7 @@ from ..model.microdata import Microdata
 from ..progress import Watch
 from ..release.buckets import Bucketing, in_canonical_order
 from ..search.chance import draw_words, secret_unless, shuffle
-from .outcome import BucketOutcome
+from . import BucketOutcome
 from .without_value import place_everybody, share_out
 
 Counts = NDArray[np.int64]

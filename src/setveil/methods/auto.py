@@ -17,8 +17,7 @@ from ..model.costs import Cost
 from ..model.guarantees import KmAnonymity
 from ..progress import Watch
 from ..registry import method
-from . import optimal, trim
-from .outcome import Outcome
+from . import Outcome, optimal, trim
 
 PATIENT_SECONDS = 120.0
 """How long a proof is waited for where no time limit is given."""

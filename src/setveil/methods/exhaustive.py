@@ -26,9 +26,8 @@ from ..model.guarantees import KmAnonymity
 from ..progress import Watch
 from ..registry import method
 from ..release.recoding import Recoding
-from ..search.cuts import count_cuts, next_cuts
-from ..search.feasible import check_roots
-from .outcome import Objective, Outcome
+from ..search.cuts import check_roots, count_cuts, next_cuts
+from . import Objective, Outcome
 
 Cut = frozenset[int]
 

@@ -46,10 +46,16 @@ from ..model.transactions import Rows
 from ..progress import Watch
 from ..registry import method
 from ..release.recoding import Recoding
-from ..search.budget import bytes_by_record, check_memory, parts_for
-from ..search.feasible import check_enough_records
-from ..search.gray import chunk_bounds, combinations_by_record, gray_order
-from .outcome import Objective, Outcome
+from ..search.cuts import check_enough_records
+from ..search.parts import (
+    bytes_by_record,
+    check_memory,
+    chunk_bounds,
+    combinations_by_record,
+    gray_order,
+    parts_for,
+)
+from . import Objective, Outcome
 
 Counts = NDArray[np.int64]
 

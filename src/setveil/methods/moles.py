@@ -28,8 +28,8 @@ from ..model.guarantees import Coherence, KmAnonymity
 from ..progress import Watch
 from ..registry import method
 from ..release.recoding import Recoding
-from ..search.feasible import check_enough_records
-from .outcome import Objective, Outcome
+from ..search.cuts import check_enough_records
+from . import Objective, Outcome
 
 Counts = NDArray[np.int64]
 

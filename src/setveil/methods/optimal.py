@@ -7,12 +7,12 @@ found as they are needed:
 1. `Search.seed`: a heuristic cut (aa) is the first incumbent, so that there is always a valid result.
 2. `Search.relax`: solve the LP and round its solution to a coarse cut (what is at least half
    generalized), then to a fine one (what surely is); ask the engine for the rare itemsets they would
-   publish, lift them (`search.lifting`), add the clauses that the solution breaks most; until the
+   publish, lift them (`search.clauses.lift`), add the clauses that the solution breaks most; until the
    bound stands still. The bound is recomputed in integers.
 3. `Search.settle`: the same with the integer program, until its cut publishes nothing rare. Its exact
    cost then equals the bound, which here is the solver's, to less than one unit of cost, until
-   `search.branching` has shown it in integers. Programs are dear, so `Search.look_ahead` adds clauses
-   that only the next solution would break.
+   `search.cut_model.holds` has shown it in integers. Programs are dear, so `Search.look_ahead` adds
+   clauses that only the next solution would break.
 
 At any time there is a lower bound on the loss, and from the seed on a valid cut; a time limit returns
 both, and so does trouble in the solver. Clauses are kept with the support and size of their sets
@@ -25,24 +25,27 @@ Negative knowledge and l^m-diversity are not monotone; their clauses are weaker 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
 from ..errors import Infeasible, ResourceLimit, TimeLimit
-from ..hierarchy.tree import Hierarchy
+from ..hierarchy.tree import Counts, Hierarchy
 from ..model.costs import Cost
 from ..model.guarantees import KmAnonymity, LmDiversity
 from ..progress import Watch
 from ..registry import method
-from ..release.recoding import Recoding
-from ..search.clauses import Clause, as_clauses, clause_of_exact, lowest_parents
-from ..search.cut_model import CutModel
-from ..search.feasible import check_enough_records
-from ..search.lifting import lift
-from ..search.signed_clauses import clauses_of_signed
+from ..search.clauses import (
+    Clause,
+    as_clauses,
+    clause_of_exact,
+    clauses_of_signed,
+    lift,
+    lowest_parents,
+)
+from ..search.cut_model import Chosen
+from ..search.cuts import check_enough_records
 from ..search.solver import NothingFits, SolverTrouble
-from .outcome import Outcome
-from .proof import Proof
+from . import Outcome, apriori
+from .proof import ProvingSearch
 
 FEWEST_PER_ROUND, PER_COLUMN = 3000, 10
 """How many violations are asked for in one round: at least, and for each column of the model."""
@@ -59,16 +62,14 @@ HALF, SURE = 0.4999, 0.999
 SIGNED_PER_ROUND = 200
 """Clauses of negative knowledge are dear to make, so they are asked for in small portions."""
 
-Ids = NDArray[np.int32]
-
 
 class ClausePool:
     """Clauses found so far on one data set and hierarchy, with the support and size of their sets."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[NodeSets, NDArray[np.int64], NDArray[np.int64]]] = []
+        self._found: list[tuple[NodeSets, Counts, Counts]] = []
 
-    def remember(self, hierarchy: Hierarchy, sets: NodeSets, support: NDArray[np.int64]) -> NodeSets:
+    def remember(self, hierarchy: Hierarchy, sets: NodeSets, support: Counts) -> NodeSets:
         """Keep the clauses of rare sets for later questions, and return them."""
         plus = lowest_parents(hierarchy, sets)
         distinct, first = np.unique(plus, axis=0, return_index=True)
@@ -107,8 +108,8 @@ def anonymize(
     return search.run(seed=seed)
 
 
-class Search:
-    """One search for the optimum: the model, the incumbent and the bound."""
+class Search(ProvingSearch):
+    """The search for the cheapest cut; in a choice the generalized inner nodes are 1."""
 
     def __init__(
         self,
@@ -118,27 +119,18 @@ class Search:
         watch: Watch,
         pool: ClausePool,
     ) -> None:
-        self.engine = engine
-        self.guarantee = guarantee
-        self.cost = cost
-        self.watch = watch
+        super().__init__(engine, guarantee, cost, watch)
         self.pool = pool
-        self.model = CutModel(engine.hierarchy, cost, engine.item_counts())
         self.monotone = guarantee.monotone
         self.per_round = max(FEWEST_PER_ROUND, PER_COLUMN * self.model.n_columns)
         if guarantee.signed:
             self.per_round = SIGNED_PER_ROUND
         self.joining = max(FEWEST_JOINING, JOINING_PER_COLUMN * self.model.n_columns)
-        self.proof = Proof()
-        self.best: NDArray[np.bool_] | None = None
-        self.best_cost: int | None = None
-        self.last: NDArray[np.bool_] | None = None
-        self.rounds = 0
-        self.kept: NodeSets = np.empty((0, 1), dtype=np.int32)
+        self.last: Chosen | None = None
+        self.kept = pool.clauses(guarantee.crowd, guarantee.m)
 
     def run(self, *, seed: bool) -> Outcome:
         """Search until proven or out of time; `seed` asks a heuristic for a first incumbent."""
-        self.kept = self.pool.clauses(self.guarantee.crowd, self.guarantee.m)
         if self.monotone and seed:
             self.seed()
         try:
@@ -147,18 +139,14 @@ class Search:
             self.settle()
         except SolverTrouble as trouble:
             self.fall_back(trouble)
-        if self.best is None or self.best_cost is None:
+        if self.best is None:
             self.watch.check_deadline()
             raise TimeLimit("no valid cut was found in time.", "Raise the time limit.")
-        figures = {"rounds": self.rounds, "clauses": len(self.model.clauses)}
-        recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(self.best))
-        return self.proof.outcome(
-            recoding, self.cost.name, self.best_cost, figures, self.model, self.watch
-        )
+        return self.outcome()
 
     def fall_back(self, trouble: SolverTrouble) -> None:
         """Go on without the solver: a heuristic's cut, or the topmost labels, where nothing is held."""
-        self.proof.fail()
+        self.fail()
         if self.best is not None:
             return
         if self.monotone:
@@ -179,25 +167,15 @@ class Search:
                 code="solver-failed",
             ) from trouble
 
-    def is_proven(self) -> bool:
-        """Whether the incumbent costs no more than the bound."""
-        return self.best_cost is not None and self.best_cost <= self.proof.bound
-
     def seed(self) -> None:
         """Take the cut of a fast heuristic as the first incumbent."""
         self.watch.tick("optimal: first valid cut")
-        heuristic = method("aa").load()
+        assert isinstance(self.guarantee, KmAnonymity)
         try:
-            outcome = heuristic(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
+            outcome = apriori.anonymize(self.engine, self.guarantee, cost=self.cost, watch=self.watch)
         except TimeLimit:
             return
         self.offer(self.model.chosen(outcome.recoding.cut()))
-
-    def offer(self, generalized: NDArray[np.bool_]) -> None:
-        """Make a valid cut the incumbent if it is the cheapest so far."""
-        cost = self.model.exact_cost(generalized)
-        if self.best_cost is None or cost < self.best_cost:
-            self.best, self.best_cost = generalized, cost
 
     def relax(self) -> None:
         """Raise the bound by the LP relaxation until it stands still.
@@ -207,11 +185,12 @@ class Search:
         is surely generalized is asked for many more, of which the most broken join.
         """
         still = 0
-        while not self.is_proven() and still < PATIENCE and not self.watch.expired:
+        while not self.is_proven and still < PATIENCE and not self.watch.expired:
             relaxed = self.model.solve_relaxed(self.watch)
             if relaxed is None:
                 return
-            still = 0 if self.proof.certify(relaxed.bound) else still + 1
+            still = 0 if relaxed.bound > self.bound else still + 1
+            self.certify(relaxed.bound)
             self.report("optimal: raising the bound")
             values = relaxed.value_by_column
             if self.model.add(self.model.most_violated(self.kept, values, self.joining)):
@@ -230,12 +209,12 @@ class Search:
 
     def settle(self) -> None:
         """Close the gap by the integer program."""
-        while not self.is_proven() and not self.watch.expired:
+        while not self.is_proven and not self.watch.expired:
             start = None if self.best is None else self.best.astype(np.float64)
             values, bound = self.model.solve_integer(self.watch, start)
-            self.proof.claim(bound, self.best_cost)
+            self.claim(bound)
             self.report("optimal: closing the gap")
-            if values is None or self.is_proven():
+            if values is None or self.is_proven:
                 return
             if self.model.add(self.model.most_violated(self.kept, values, self.joining)):
                 continue
@@ -243,9 +222,7 @@ class Search:
             found = self.violations(generalized, self.per_round)
             if not len(found):
                 self.offer(generalized)
-                # The solver's absolute gap is below one and costs are integers.
-                self.proof.claim(self.model.least_cost(generalized), self.best_cost)
-                self.proof.settled = True
+                self.claim_optimal(generalized)
                 return
             if not self.model.add(self.clauses_against(found)):
                 raise SolverTrouble("its solution breaks rows that it knows")
@@ -253,7 +230,7 @@ class Search:
                 self.look_ahead(generalized)
                 self.last = generalized
 
-    def look_ahead(self, generalized: NDArray[np.bool_]) -> None:
+    def look_ahead(self, generalized: Chosen) -> None:
         """Add clauses that this solution meets by one label only, and others will break.
 
         Solutions that follow each other take turns in what they leave open, and integer programs are
@@ -267,11 +244,9 @@ class Search:
             plus = self.lifted(found)
             self.model.add(self.model.most_violated(plus, values, self.joining, below=1.5))
 
-    def violations(self, generalized: NDArray[np.bool_], limit: int) -> Violations:
-        """Return what the cut would publish against the guarantee."""
+    def violations(self, chosen: Chosen, limit: int) -> Violations:
         self.rounds += 1
-        recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(generalized))
-        return self.engine.violations(recoding, self.guarantee, limit=limit)
+        return super().violations(chosen, limit)
 
     def clauses_against(self, found: Violations) -> list[Clause]:
         """Return clauses that a cut with these violations breaks."""
@@ -286,8 +261,3 @@ class Search:
         """Return the clauses of the rare sets, lifted, and keep them for other questions."""
         sets, support = lift(self.engine, found.sets, self.guarantee.crowd)
         return self.pool.remember(self.engine.hierarchy, sets, support)
-
-    def report(self, stage: str) -> None:
-        """Tell how far the bound has come towards the incumbent."""
-        share = None if not self.best_cost else min(1.0, self.proof.bound / self.best_cost)
-        self.watch.tick(stage, share)

@@ -36,7 +36,7 @@ from ..model.transactions import Rows
 from ..progress import Watch
 from ..registry import method
 from ..release.recoding import Recoding
-from .outcome import Objective, Outcome
+from . import Objective, Outcome
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int32]

@@ -12,12 +12,12 @@ most as frequent as v_1 .. v_j. The clauses are found as they are needed:
 
 1. `Search.seed`: the best result of the faster methods is the first incumbent.
 2. `Search.relax`: solve the LP, read several antichains off its solution, ask the engine for the rare
-   sets they would publish, lift them, find witnesses (`search.witnesses`) and add the clauses that
+   sets they would publish, lift them, find witnesses (`search.clauses`) and add the clauses that
    the solution breaks most. Antichains with few rare sets are repaired by leaving labels out
-   (`search.suppression`), which gives incumbents. The bound is recomputed in integers.
+   (`greedy_hitting_set`), which gives incumbents. The bound is recomputed in integers.
 3. `Search.step`: the same with the integer program, solved roughly at first, since early solutions only
    serve to find clauses. When an exactly solved one publishes nothing rare it is optimal; its bound is
-   the solver's, to less than one unit of cost, until `search.branching` has shown it in integers.
+   the solver's, to less than one unit of cost, until `search.cut_model.holds` has shown it in integers.
 """
 
 from __future__ import annotations
@@ -26,24 +26,20 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..engines.base import Engine, NodeSets, Violations
 from ..errors import Infeasible, ResourceLimit
+from ..hierarchy.tree import Counts, Ids
 from ..model.costs import Cost
 from ..model.guarantees import KmAnonymity
 from ..progress import Watch
 from ..registry import method
-from ..release.recoding import Recoding
-from ..search.clauses import as_clauses, clauses_of_witnesses
-from ..search.cut_model import CutModel, Values
-from ..search.feasible import check_enough_records
-from ..search.lifting import lift
-from ..search.solver import SolverTrouble
-from ..search.suppression import greedy_hitting_set
-from ..search.witnesses import witnesses
-from .outcome import Outcome
-from .proof import Proof
+from ..search.clauses import as_clauses, clauses_of_witnesses, find_witnesses, lift
+from ..search.cut_model import Chosen
+from ..search.cuts import check_enough_records
+from ..search.solver import SolverTrouble, Values
+from . import Outcome, apriori, optimal, topdown
+from .proof import ProvingSearch
 
 PER_ROUND = 3000
 """How many rare sets are asked for in one round."""
@@ -63,9 +59,6 @@ SEED_SECONDS, SEED_SHARE = 10.0, 0.5
 ROUGH = 0.01
 """The gap, as a share of the incumbent's cost, at which an early round's program is left."""
 
-Ids = NDArray[np.int32]
-Chosen = NDArray[np.bool_]
-
 
 def anonymize(engine: Engine, guarantee: KmAnonymity, *, cost: Cost, watch: Watch) -> Outcome:
     """Return the antichain of least cost that meets `guarantee`, or the best one found and a bound.
@@ -78,23 +71,19 @@ def anonymize(engine: Engine, guarantee: KmAnonymity, *, cost: Cost, watch: Watc
     return Search(engine, guarantee, cost, watch).run()
 
 
-class Search:
-    """One search: the integer program, the incumbent and the bound."""
+class Search(ProvingSearch):
+    """The search for the cheapest antichain; in a choice what is published at or above it is 1."""
+
+    best: Chosen
+    best_cost: int
 
     def __init__(self, engine: Engine, guarantee: KmAnonymity, cost: Cost, watch: Watch) -> None:
-        self.engine = engine
-        self.guarantee = guarantee
-        self.cost = cost
-        self.watch = watch
-        counts = engine.item_counts()
-        hierarchy = engine.hierarchy
-        self.model = CutModel(hierarchy, cost, counts, suppressing=True)
+        super().__init__(engine, guarantee, cost, watch, suppressing=True)
+        hierarchy, counts = engine.hierarchy, engine.item_counts()
         whole_by_node = cost.whole_by_node(hierarchy, counts)
         self.loss_by_node = whole_by_node - cost.weight_by_node(hierarchy, counts)
-        self.proof = Proof()
-        self.best: Chosen = np.zeros(self.model.n_columns, dtype=bool)
-        self.best_cost = self.model.exact_cost(self.best)
-        self.rounds = 0
+        # To publish nothing is valid, and held until there is something better.
+        super().offer(np.zeros(self.model.n_columns, dtype=bool))
 
     def run(self) -> Outcome:
         """Search until proven or out of time."""
@@ -105,24 +94,17 @@ class Search:
             while not self.is_done():
                 rough = self.step(rough=rough)
         except SolverTrouble:
-            self.proof.fail()
-        if not self.best.any() and self.best_cost > self.proof.bound:
+            self.fail()
+        if not self.best.any() and not self.is_proven:
             self.watch.check_deadline()
-        recoding = Recoding.from_cut(self.engine.hierarchy, self.model.published(self.best))
-        figures = {"rounds": self.rounds, "clauses": len(self.model.clauses)}
-        return self.proof.outcome(
-            recoding, self.cost.name, self.best_cost, figures, self.model, self.watch
-        )
+        return self.outcome()
 
     def is_done(self) -> bool:
         """Whether nothing better is to be found, or time is up."""
-        proof = self.proof
-        return self.best_cost <= proof.bound or proof.settled or self.watch.expired
+        return self.is_proven or self.settled or self.watch.expired
 
     def seed(self) -> None:
         """Take the best result of the fast methods as the first incumbent: trim never loses more."""
-        from . import apriori, optimal, topdown
-
         short = min(SEED_SECONDS, SEED_SHARE * self.watch.remaining)
         starts: tuple[tuple[Callable[..., Outcome], Watch], ...] = (
             (apriori.anonymize, self.watch),
@@ -135,25 +117,19 @@ class Search:
                 outcome = ask(self.engine, self.guarantee, cost=self.cost, watch=watch)
             except (Infeasible, ResourceLimit):
                 continue
-            self.offer(outcome.recoding.cut())
+            self.offer(self.model.chosen(outcome.recoding.cut()))
 
-    def offer(self, published: Ids) -> None:
-        """Make a valid antichain the incumbent if it is the cheapest so far."""
-        chosen = self.model.chosen(published)
+    def offer(self, chosen: Chosen) -> None:
         cost = self.model.exact_cost(chosen)
         if cost < self.best_cost or not self.best.any():
             self.best, self.best_cost = chosen, cost
 
-    def violations(self, published: Ids, limit: int | None) -> Violations:
-        """Return the rare sets that an antichain would publish."""
-        recoding = Recoding.from_cut(self.engine.hierarchy, published)
-        return self.engine.violations(recoding, self.guarantee, limit=limit)
-
-    def repair(self, published: Ids, found: Violations) -> None:
+    def repair(self, chosen: Chosen, found: Violations) -> None:
         """Leave out labels until nothing rare is published, and offer the rest."""
         if found.complete:
             hit = greedy_hitting_set(found.sets, self.loss_by_node)
-            self.offer(np.setdiff1d(published, hit).astype(np.int32))
+            published = np.setdiff1d(self.model.published(chosen), hit).astype(np.int32)
+            self.offer(self.model.chosen(published))
 
     def relax(self) -> None:
         """Raise the bound by the LP relaxation while that pays.
@@ -167,27 +143,27 @@ class Search:
             relaxed = self.model.solve_relaxed(self.watch)
             if relaxed is None:
                 return
-            slow = slow + 1 if relaxed.bound < (1 + SLOW) * self.proof.bound else 0
-            self.proof.certify(relaxed.bound)
+            slow = slow + 1 if relaxed.bound < (1 + SLOW) * self.bound else 0
+            self.certify(relaxed.bound)
             self.report("trim: raising the bound")
             values = relaxed.value_by_column
             added = 0
             for inner, leaf in ROUNDINGS:
-                published = self.model.published(self.model.rounded(values, inner, leaf))
-                added += self.separate(published, values, PER_ROUND)
+                chosen = self.model.rounded(values, inner, leaf)
+                added += self.separate(chosen, values, PER_ROUND)
             if added < FEW:
-                published = self.model.published(self.model.rounded(values, *FINEST))
-                added += self.separate(published, values, FINER * PER_ROUND)
+                chosen = self.model.rounded(values, *FINEST)
+                added += self.separate(chosen, values, FINER * PER_ROUND)
             if not added:
                 return
 
-    def separate(self, published: Ids, values: Values, limit: int) -> int:
+    def separate(self, chosen: Chosen, values: Values, limit: int) -> int:
         """Add the clauses of an antichain's rare sets that the point breaks most; return how many."""
-        found = self.violations(published, limit)
+        found = self.violations(chosen, limit)
         if not len(found):
-            self.offer(published)
+            self.offer(chosen)
             return 0
-        self.repair(published, found)
+        self.repair(chosen, found)
         plus, minus = self.clauses(found)
         return self.model.add(self.model.most_violated(plus, values, PER_ROUND, minus))
 
@@ -197,31 +173,68 @@ class Search:
         values, bound = self.model.solve_integer(
             self.watch, self.best.astype(np.float64), gap=int(ROUGH * self.best_cost) if rough else 0
         )
-        self.proof.claim(bound, self.best_cost)
+        self.claim(bound)
         self.report("trim: closing the gap")
-        if values is None or self.best_cost <= self.proof.bound:
+        if values is None or self.is_proven:
             return rough
         chosen = self.model.rounded(values, 0.5)
-        published = self.model.published(chosen)
-        found = self.violations(published, PER_ROUND)
+        found = self.violations(chosen, PER_ROUND)
         if not len(found):
-            self.offer(published)
+            self.offer(chosen)
             if not rough:
-                # The absolute gap was below one and costs are integers.
-                self.proof.claim(self.model.least_cost(chosen), self.best_cost)
-                self.proof.settled = True
+                self.claim_optimal(chosen)
             return False
         if not self.model.add(as_clauses(*self.clauses(found))):
             raise SolverTrouble("its solution breaks rows that it knows")
-        self.repair(published, found)
+        self.repair(chosen, found)
         return rough
-
-    def report(self, stage: str) -> None:
-        """Tell how far the bound has come towards the incumbent."""
-        self.watch.tick(stage, min(1.0, self.proof.bound / max(self.best_cost, 1)))
 
     def clauses(self, found: Violations) -> tuple[NodeSets, NodeSets]:
         """Return the clauses of these rare sets, some witnesses of each."""
-        lifted, _ = lift(self.engine, found.sets, self.guarantee.k)
-        held, set_of_witness = witnesses(self.engine, found.sets, PER_SET)
+        lifted, _ = lift(self.engine, found.sets, self.guarantee.crowd)
+        held, set_of_witness = find_witnesses(self.engine, found.sets, PER_SET)
         return clauses_of_witnesses(self.engine.hierarchy, lifted[set_of_witness], held)
+
+
+def greedy_hitting_set(sets: NodeSets, loss_by_node: Counts) -> Ids:
+    """Return nodes that hit every set, at a small total loss; ties go to the smaller node.
+
+    Leaving a label out changes no other support, so all that matters is that every rare set loses one
+    of its labels. The label that hits the most rare sets for its loss goes first; at the end, labels
+    that are not needed after all come back, the dearest first.
+    """
+    if not len(sets):
+        return np.empty(0, dtype=np.int32)
+    n_nodes = len(loss_by_node)
+    price = loss_by_node.astype(np.float64) + 0.5
+    place, column = np.nonzero(sets >= 0)
+    member = sets[place, column]
+    order = np.argsort(member, kind="stable")
+    sets_by_node = place[order]
+    bounds = np.searchsorted(member[order], np.arange(n_nodes + 1))
+    hits = np.bincount(member, minlength=n_nodes).astype(np.float64)
+    alive = np.ones(len(sets), dtype=bool)
+    left = len(sets)
+    taken: list[int] = []
+    while left:
+        node = int(np.argmax(hits / price))
+        taken.append(node)
+        own = sets_by_node[bounds[node] : bounds[node + 1]]
+        own = own[alive[own]]
+        alive[own] = False
+        left -= len(own)
+        lines = sets[own]
+        hits -= np.bincount(lines[lines >= 0], minlength=n_nodes)
+    return _without_needless(sets, np.array(taken, dtype=np.int32), loss_by_node)
+
+
+def _without_needless(sets: NodeSets, taken: Ids, loss_by_node: Counts) -> Ids:
+    is_taken = np.zeros(len(loss_by_node), dtype=bool)
+    is_taken[taken] = True
+    hit_count = np.where(sets >= 0, is_taken[sets], False).sum(axis=1)
+    for node in sorted(taken.tolist(), key=lambda node: (-int(loss_by_node[node]), node)):
+        own = (sets == node).any(axis=1)
+        if (hit_count[own] > 1).all():
+            hit_count[own] -= 1
+            is_taken[node] = False
+    return np.flatnonzero(is_taken).astype(np.int32)

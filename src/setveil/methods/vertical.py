@@ -17,7 +17,7 @@ Differences from the paper
 - A class above the partition level may have leaves in several parts. AA on a part does not go up to
   such a class; what cannot be repaired below it is left to the last pass.
 - If all parts could be repaired, single items are safe and the last pass begins with pairs.
-- The number of parts can follow from a memory budget (`search.budget`).
+- The number of parts can follow from a memory budget (`search.parts`).
 """
 
 from __future__ import annotations
@@ -26,23 +26,19 @@ import os
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..engines.base import Engine
-from ..hierarchy.tree import Hierarchy
+from ..hierarchy.tree import Counts, Hierarchy, Ids
 from ..model.costs import Cost
 from ..model.guarantees import KmAnonymity
 from ..model.numbers import whole_number
 from ..progress import Watch
 from ..registry import method
 from ..release.recoding import Recoding
-from ..search.apriori_cut import AprioriCut, apriori_cut
-from ..search.budget import BYTES_PER_OCCURRENCE, check_memory, parts_for
-from ..search.feasible import check_roots
-from .outcome import Objective, Outcome
-
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
+from ..search.cuts import check_roots
+from ..search.parts import BYTES_PER_OCCURRENCE, check_memory, parts_for
+from . import Objective, Outcome
+from .apriori import AprioriCut, apriori_cut
 
 
 def anonymize(
@@ -58,25 +54,11 @@ def anonymize(
 ) -> Outcome:
     """Return the global recoding that VPA finds.
 
-    Parameters
-    ----------
-    engine
-        The data.
-    guarantee
-        A `KmAnonymity`, without negative knowledge.
-    cost
-        What a published label costs.
-    watch
-        Progress, deadline and cancelling.
-    parts
-        Into how many parts the domain is cut; fewer where it has fewer classes.
-    level
-        The depth whose classes stay whole: 1 is the children of the root, larger is finer.
-    memory
-        A budget in bytes for what the searches hold on the parts, by estimate; there are more parts,
-        and a finer level, where it asks for them. The data themselves are not counted.
-    threads
-        How many parts are worked on at a time; by default as many as there are cores.
+    The domain is cut into `parts`, fewer where it has fewer classes at depth `level`, which stay whole:
+    1 is the children of the root, larger is finer. `memory` is a budget in bytes for what the searches
+    hold on the parts, by estimate, without the data themselves; there are more parts, and a finer
+    level, where it asks for them. As many parts are worked on at a time as there are `threads`, or
+    cores.
     """
     method("vpa").check_guarantee(guarantee)
     whole_number("parts", parts, least=1)
@@ -95,22 +77,21 @@ def anonymize(
     n_parts = int(part_of_leaf.max(initial=-1)) + 1
     reached = _cut_parts(engine, guarantee, cost, watch, part_of_leaf, n_parts, workers)
     committed = np.arange(hierarchy.n_leaves, dtype=np.int32)
-    for cut in reached:
-        inside = cut.node_of_leaf >= 0
-        committed[inside] = cut.node_of_leaf[inside]
-    first_size = 2 if all(cut.repaired for cut in reached) else 1
+    for part in reached:
+        inside = part.cut.node_of_leaf >= 0
+        committed[inside] = part.cut.node_of_leaf[inside]
+    first_size = 2 if all(part.repaired for part in reached) else 1
     watch.tick("vpa: all items")
     last = apriori_cut(
         engine, guarantee.k, guarantee.m, committed, cost=cost, watch=watch, first_size=first_size
     )
-    recoding = Recoding.from_node_of_leaf(hierarchy, last.node_of_leaf)
-    paid = int((cost.weighted_counts(counts) * cost.unit_by_node[last.node_of_leaf]).sum())
     figures = {
         "parts": n_parts,
-        "repairs in parts": sum(cut.repairs for cut in reached),
+        "repairs in parts": sum(part.repairs for part in reached),
         "repairs": last.repairs,
     }
-    return Outcome(recoding, Objective(cost.name, paid), figures)
+    recoding = Recoding.from_cut(hierarchy, last.cut.nodes)
+    return Outcome(recoding, Objective(cost.name, last.cut.cost), figures)
 
 
 def domain_parts(hierarchy: Hierarchy, count_by_leaf: Counts, parts: int, level: int) -> Ids:

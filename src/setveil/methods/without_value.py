@@ -18,7 +18,7 @@ from ..model.microdata import Microdata
 from ..release.buckets import Bucketing, in_canonical_order
 from ..release.possible import TupleClasses, possible_counts
 from ..search.chance import shuffle
-from .outcome import BucketOutcome
+from . import BucketOutcome
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]

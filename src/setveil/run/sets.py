@@ -36,7 +36,7 @@ from .work import Work
 
 if TYPE_CHECKING:
     from ..engines.base import Engine
-    from ..methods.outcome import Outcome
+    from ..methods import Outcome
     from ..release.recoding import BeforeAfter
 
 WHOLE_DOMAIN = "the loss counts all items of the hierarchy, whether they occur in the data or not."

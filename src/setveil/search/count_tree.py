@@ -1,17 +1,20 @@
-"""The count-tree (Terrovitis et al. 2008, Algorithm 1): supports of node sets found in records.
+"""Cuts by count-trees (Terrovitis et al. 2008, Algorithms 1 and 3): supports of node sets in records.
 
 Each record is expanded with all nodes above its items and reduced to those in force; every set of its
 nodes of the wanted sizes, no node above another, is a path of the tree. Nodes are ordered by falling
 support, then label. The tree is kept as an array: the paths as ranks in that order, padded with -1
 and sorted, so that the array's order is the tree's preorder and the tree's nodes are the distinct
 prefixes. Records that expand alike are counted together.
+
+`cut_by_trees` builds a tree and walks it in preorder, which meets the rare sets and repairs each
+(`walk`): DA once, with the sets of all sizes, and AA once a size.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import first_places, number_distinct
-from ..hierarchy.tree import Hierarchy
+from ..engines.base import Engine
+from ..errors import InternalError
+from ..hierarchy.tree import Counts, Hierarchy, Ids
+from ..model.costs import Cost
 from ..model.transactions import Rows
 from ..progress import Watch
-
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Nodes = tuple[int, ...]
+from .cuts import (
+    Nodes,
+    Supports,
+    WorkingCut,
+    cheapest_repair,
+    falling_support_rank,
+    node_supports,
+    publish_repair,
+    set_keys,
+)
 
 _BUFFERED = 1 << 22
 """Paths gathered before equal ones are counted together."""
@@ -33,17 +45,105 @@ _MOST_CELLS = 1 << 26
 """Cells of the table of (set, next node) pairs that is looked at in one go."""
 
 
-def expand(hierarchy: Hierarchy, leaves: Iterable[int]) -> frozenset[int]:
-    """Return the leaves of a record and the counted nodes above them (Algorithm 1, line 2)."""
-    counted = counted_nodes(hierarchy)
-    return frozenset(
-        node for leaf in leaves for node in (leaf, *hierarchy.ancestors(leaf)) if counted[node]
-    )
+@dataclass(frozen=True)
+class Visit:
+    """One leaf of a tree as the walk met it.
+
+    `verdict` is "fine", "rare" (repaired at once; `risen` are the nodes then published) or "skipped"
+    (a node of it is out of force, so the walk turned back before it).
+    """
+
+    nodes: Nodes
+    support: int
+    verdict: str
+    risen: Nodes = ()
 
 
-def reduce(expanded: Iterable[int], in_force_by_node: NDArray[np.bool_]) -> frozenset[int]:
-    """Return the nodes of an expanded record that are in force (Algorithm 4, line 5)."""
-    return frozenset(node for node in expanded if in_force_by_node[node])
+Listener = Callable[[Visit], None]
+
+
+def cut_by_trees(
+    engine: Engine,
+    k: int,
+    loops: Iterable[range],
+    *,
+    cost: Cost,
+    watch: Watch,
+    listener: Listener | None = None,
+) -> tuple[WorkingCut, dict[str, int | float | str]]:
+    """Return the cut that trees of these sizes of sets lead to, one after the other, and figures.
+
+    The first sizes are 1 and on, and the loops leave none out: what is smaller was made safe before.
+    """
+    hierarchy, rows = engine.hierarchy, engine.rows()
+    support_by_node = node_supports(engine)
+    rank_of_node = falling_support_rank(hierarchy, support_by_node)
+    cut = WorkingCut(hierarchy, cost, engine.item_counts())
+    most_nodes, repairs = 0, 0
+    for sizes in loops:
+        in_force = cut.in_force_by_node()
+        tree = build_count_tree(hierarchy, rows, rank_of_node, in_force, sizes, watch)
+        most_nodes = max(most_nodes, tree.n_nodes)
+        supports = _supports_of(tree, sizes, k, support_by_node)
+        repairs += walk(tree, cut, k, supports, watch, listener=listener)
+    return cut, {"count_tree_nodes": most_nodes, "repairs": repairs}
+
+
+def _supports_of(tree: CountTree, sizes: range, k: int, support_by_node: Counts) -> Supports:
+    """Return the answers of a tree that holds the sets of some sizes."""
+
+    def supports(sets: Sequence[Nodes]) -> list[int]:
+        # Nodes that met leave a smaller set, and those were made safe in earlier loops. A single
+        # node may be the root that the tree leaves out.
+        return [
+            int(support_by_node[nodes[0]])
+            if len(nodes) == 1
+            else tree.support(nodes)
+            if len(nodes) in sizes
+            else k
+            for nodes in sets
+        ]
+
+    return supports
+
+
+def walk(
+    tree: CountTree,
+    cut: WorkingCut,
+    k: int,
+    supports: Supports,
+    watch: Watch,
+    *,
+    listener: Listener | None = None,
+) -> int:
+    """Repair every rare leaf of the tree, in preorder, and return how many were repaired.
+
+    Leaves at any depth count, so that short records are covered too. Frequent leaves change nothing, so
+    they are passed over unless a `listener` wants to see them all. One pass is enough: supports do not
+    change, a repaired set is out of force, and what is in force at the end was in force, and looked at,
+    all along.
+    """
+    wanted = tree.is_leaf_by_path
+    if listener is None:
+        wanted &= tree.support_by_path < k
+    repaired = 0
+    paths = np.flatnonzero(wanted)
+    for done, path in enumerate(paths.tolist()):
+        nodes, support = tree.nodes(path), int(tree.support_by_path[path])
+        visit = Visit(nodes, support, "fine")
+        if not all(cut.in_force(node) for node in nodes):
+            visit = Visit(nodes, support, "skipped")
+        elif support < k:
+            watch.tick("repairing", done / len(paths))
+            watch.check_deadline()
+            repair = cheapest_repair(cut, nodes, k, supports)
+            if repair is None:
+                raise InternalError("a rare set has no repair although the roots are safe.")
+            visit = Visit(nodes, support, "rare", publish_repair(cut, nodes, repair))
+            repaired += 1
+        if listener is not None:
+            listener(visit)
+    return repaired
 
 
 def counted_nodes(hierarchy: Hierarchy) -> NDArray[np.bool_]:
@@ -121,18 +221,7 @@ def build_count_tree(
 ) -> CountTree:
     """Return the tree of all sets of nodes in force, of the given sizes (Algorithm 1).
 
-    Parameters
-    ----------
-    hierarchy, rows
-        The data.
-    rank_of_node
-        The tree's order.
-    in_force_by_node
-        The nodes to count; others are removed from the expanded records.
-    sizes
-        The sizes of sets to insert: ``range(1, m + 1)`` for DA, ``range(i, i + 1)`` for AA's loop i.
-    watch
-        Told about progress; stops the work.
+    Other nodes are removed from the expanded records (Algorithm 4, line 5).
     """
     node_of_rank = np.argsort(rank_of_node).astype(np.int32)
     used = in_force_by_node & counted_nodes(hierarchy)
@@ -245,12 +334,7 @@ def _one_longer(places: Ids, later: NDArray[np.bool_], at_once: int) -> Iterator
 
 def _path_keys(paths: Ids, n_nodes: int) -> NDArray[Any]:
     """Return one number a path, in the order of the paths; shorter before what goes on from it."""
-    base, width = n_nodes + 1, paths.shape[1]
-    dtype = np.int64 if base**width < 2**63 else np.object_
-    keys: NDArray[Any] = np.zeros(len(paths), dtype=dtype)
-    for column in range(width):
-        keys = keys * base + (paths[:, column].astype(dtype) + 1)
-    return keys
+    return set_keys(paths + 1, n_nodes + 1)
 
 
 def _merged(paths: list[Ids], support: list[Counts], n_nodes: int) -> tuple[Ids, Counts]:

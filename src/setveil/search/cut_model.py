@@ -9,7 +9,7 @@ Costs are integers. Three things are made of the solver's floats:
 - An LP bound is recomputed from the rounded duals in integers, from the costs as they are: any
   non-negative duals give a valid bound, whatever the solver's tolerances and whatever it was told.
 - The bound of the integer program is the solver's own, and it is solved to an absolute gap below one.
-  `search.branching` shows in integers what it claims.
+  `holds` shows in integers what it claims.
 - Costs whose sum a float cannot hold to the unit are rounded for the solver: it is told
   r_u = floor(c_u / s), with s a power of two. A bound B on these is a bound s * B on the costs as they
   are, for z_u >= 0 and c_u >= s * r_u, where c_u < 0 too. It is short of the optimum by less than s for
@@ -25,14 +25,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.base import NodeSets
 from ..errors import Infeasible
-from ..hierarchy.tree import Hierarchy
+from ..hierarchy.tree import Counts, Hierarchy, Ids
 from ..model.costs import Cost
 from ..progress import Watch
-from .clauses import Clause, NodeSets, as_clauses
-from .solver import Row, Solver, SolverTrouble, Values
-
-__all__ = ["CutModel", "Relaxed", "SolverTrouble", "Values"]
+from .clauses import Clause, as_clauses
+from .solver import NothingFits, Row, Solver, SolverTrouble, Values
 
 Answer = TypeVar("Answer")
 
@@ -47,6 +46,13 @@ REFINEMENTS = 3
 """How often duals are refined; each time the error falls by some forty bits."""
 MARGIN = 1e-6
 """By how much a clause must be broken to count."""
+MOST_PARTS = 60
+"""How many parts are looked at by `holds`; programs for releases mostly need a handful."""
+OPEN = 1e-6
+"""A value this near 0 or 1 is not open."""
+
+Chosen = NDArray[np.bool_]
+"""z by column."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class CutModel:
         self,
         hierarchy: Hierarchy,
         cost: Cost,
-        count_by_leaf: NDArray[np.int64],
+        count_by_leaf: Counts,
         *,
         suppressing: bool = False,
     ) -> None:
@@ -309,35 +315,31 @@ class CutModel:
         """
         if not self.n_columns:
             return np.empty(0), self.offset
-        return self._trying(lambda: self._solve_integer(watch, incumbent, gap))
 
-    def _solve_integer(
-        self, watch: Watch, incumbent: Values | None, gap: int
-    ) -> tuple[Values | None, int]:
-        gap >>= self._shift
-        solver = self._ready()
-        solver.fix({})
-        values, said = solver.solve_integer(watch, incumbent, gap=gap)
-        blur = self._size() >> SURE_BITS
-        least = int(np.ceil(said - 1e-4)) - blur if np.isfinite(said) else None
-        bound = 0 if least is None else max(0, self.offset + (least << self._shift))
-        if values is not None:
-            assert least is not None
-            reached = self._rounded_cost(self.rounded(values, 0.5))
-            if not least <= reached <= least + gap + 1 + 2 * blur:
-                raise SolverTrouble("its solution and its bound contradict each other")
-        return values, bound
+        def solve() -> tuple[Values | None, int]:
+            solver, allowed = self._ready(), gap >> self._shift
+            solver.fix({})
+            values, said = solver.solve_integer(watch, incumbent, gap=allowed)
+            blur = self._size() >> SURE_BITS
+            least = int(np.ceil(said - 1e-4)) - blur if np.isfinite(said) else None
+            bound = 0 if least is None else max(0, self.offset + (least << self._shift))
+            if values is not None:
+                assert least is not None
+                reached = self._rounded_cost(self.rounded(values, 0.5))
+                if not least <= reached <= least + allowed + 1 + 2 * blur:
+                    raise SolverTrouble("its solution and its bound contradict each other")
+            return values, bound
 
-    def _rounded_cost(self, chosen: NDArray[np.bool_]) -> int:
+        return self._trying(solve)
+
+    def _rounded_cost(self, chosen: Chosen) -> int:
         return sum(self.coefficients[column] >> self._shift for column in np.flatnonzero(chosen))
 
-    def least_cost(self, chosen: NDArray[np.bool_]) -> int:
+    def least_cost(self, chosen: Chosen) -> int:
         """Return what no solution costs less than, if this one is optimal for the rounded costs."""
         return self.offset + (self._rounded_cost(chosen) << self._shift)
 
-    def rounded(
-        self, values: Values, threshold: float, leaf_threshold: float | None = None
-    ) -> NDArray[np.bool_]:
+    def rounded(self, values: Values, threshold: float, leaf_threshold: float | None = None) -> Chosen:
         """Return z of what lies above the threshold, and of all below such a node."""
         chosen = values > threshold
         if leaf_threshold is not None:
@@ -349,18 +351,18 @@ class CutModel:
                 chosen[column] = True
         return chosen
 
-    def exact_cost(self, chosen: NDArray[np.bool_]) -> int:
+    def exact_cost(self, chosen: Chosen) -> int:
         """Return the integer cost of the solution in which exactly these columns are 1."""
         return self.offset + sum(self.coefficients[column] for column in np.flatnonzero(chosen))
 
-    def published(self, chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    def published(self, chosen: Chosen) -> Ids:
         """Return the antichain of a solution: the topmost nodes with z = 1, and leaves."""
         hierarchy, first = self.hierarchy, self.first_node
         z = np.concatenate([np.ones(first, dtype=bool), chosen])
         parent = hierarchy.parent
         return np.flatnonzero(z & ~((parent >= 0) & z[parent])).astype(np.int32)
 
-    def chosen(self, published: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def chosen(self, published: Ids) -> Chosen:
         """Return z of the solution that publishes this antichain."""
         hierarchy = self.hierarchy
         z = np.zeros(len(hierarchy), dtype=bool)
@@ -370,3 +372,37 @@ class CutModel:
             if above >= 0 and z[above]:
                 z[node] = True
         return z[self.first_node :]
+
+
+def holds(model: CutModel, target: int, watch: Watch) -> bool:
+    """Tell whether it was shown that every solution costs `target` or more.
+
+    Where the LP's certified bound falls short, one column that the LP leaves open is set to 0 and to 1,
+    and both halves are asked, and so on. Each half is closed by a bound from duals in integers, or by a
+    sum of rows that nothing in it can satisfy. So nothing of the answer yes rests on floats. The answer
+    no says only that it was not shown.
+    """
+    waiting: list[dict[int, int]] = [{}]
+    try:
+        for _ in range(MOST_PARTS):
+            if not waiting:
+                return True
+            fixed = waiting.pop()
+            try:
+                relaxed = model.solve_relaxed(watch, fixed)
+            except NothingFits:
+                if model.impossible(fixed):
+                    continue
+                return False
+            if relaxed is None:
+                return False
+            if relaxed.bound >= target:
+                continue
+            undecided = np.abs(relaxed.value_by_column - 0.5)
+            column = int(np.argmin(undecided))
+            if undecided[column] > 0.5 - OPEN:
+                return False
+            waiting += [{**fixed, column: 0}, {**fixed, column: 1}]
+    except SolverTrouble:
+        return False
+    return not waiting

@@ -1,4 +1,4 @@
-"""Cuts of a hierarchy: the state a search works on, the repair of one rare set, and how many there are.
+"""Cuts of a hierarchy: whether one can hold, how many there are, and how a search raises one.
 
 A cut publishes every leaf as one node at or above it. A node is *in force* while no node above it is
 published: it is then published itself, or could still be. Searches only ever raise a cut, so a node
@@ -10,40 +10,68 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hierarchy.tree import Hierarchy
+from ..engines.base import Engine
+from ..errors import Infeasible
+from ..hierarchy.tree import Counts, Hierarchy, Ids
 from ..model.costs import Cost
+from ..model.guarantees import KmAnonymity
+from ..progress import Watch
+from ..release.recoding import Recoding
 
-Ids = NDArray[np.int32]
 Nodes = tuple[int, ...]
 Supports = Callable[[Sequence[Nodes]], Sequence[int]]
 """Answers in how many records each set of nodes is; only "below k or not" has to be right."""
 
 
+def check_enough_records(engine: Engine, k: int) -> None:
+    """Raise `Infeasible` where there are fewer records than must look alike."""
+    if engine.n_records < k:
+        raise Infeasible(f"k={k} exceeds the number of records ({engine.n_records}).", "Lower k.")
+
+
+def check_roots(engine: Engine, guarantee: KmAnonymity, watch: Watch) -> None:
+    """Raise `Infeasible` where even publishing only the roots breaks the positive guarantee.
+
+    Supports never shrink on the way up, so what the roots break every cut breaks; and where the roots
+    hold, any rare set can be repaired by raising its nodes to their roots.
+    """
+    watch.tick("checking the roots")
+    hierarchy = engine.hierarchy
+    check_enough_records(engine, guarantee.k)
+    positive = KmAnonymity(guarantee.k, min(guarantee.m, max(len(hierarchy.roots), 1)))
+    broken = engine.violations(Recoding.from_cut(hierarchy, hierarchy.roots), positive, limit=1)
+    if len(broken):
+        size = int((broken.sets[0] >= 0).sum())
+        what = "a root" if size == 1 else f"a combination of {size} roots"
+        raise Infeasible(
+            f"{what} of the hierarchy is in fewer than k={guarantee.k} records, "
+            "so no generalization can protect them.",
+            "Lower k or m, join the trees under one root, or use a method that suppresses.",
+        )
+
+
+def node_supports(engine: Engine) -> Counts:
+    """Return in how many records each node of the hierarchy is."""
+    return engine.supports(np.arange(len(engine.hierarchy), dtype=np.int32)[:, None])
+
+
 class WorkingCut:
     """A cut that a search raises step by step, and what each step would cost.
 
-    Parameters
-    ----------
-    hierarchy
-        The hierarchy, restricted to the leaves that occur.
-    cost
-        What a published node costs.
-    count_by_leaf
-        In how many records each leaf is.
-    node_of_leaf
-        The cut to begin with; each leaf as itself where it is not given. A leaf of -1 is left out:
-        it is not published, costs nothing here, and no node above it may be published either.
+    It begins with each leaf as itself if nothing else is given. A leaf of -1 is left out: it is not
+    published, costs nothing here, and no node above it may be published either.
     """
 
     def __init__(
         self,
         hierarchy: Hierarchy,
         cost: Cost,
-        count_by_leaf: NDArray[np.int64],
+        count_by_leaf: Counts,
         node_of_leaf: Ids | None = None,
     ) -> None:
         self.hierarchy = hierarchy
@@ -168,12 +196,25 @@ def publish_repair(cut: WorkingCut, rare: Nodes, repair: Nodes) -> Nodes:
     return risen
 
 
-def falling_support_rank(hierarchy: Hierarchy, support_by_node: NDArray[np.int64]) -> Ids:
+def falling_support_rank(hierarchy: Hierarchy, support_by_node: Counts) -> Ids:
     """Return the place of each node in the order of falling support, then label."""
     order = np.lexsort((hierarchy.label_rank, -support_by_node))
     rank = np.empty(len(hierarchy), dtype=np.int32)
     rank[order] = np.arange(len(hierarchy), dtype=np.int32)
     return rank
+
+
+def set_keys(sets: Ids, n_nodes: int) -> NDArray[Any]:
+    """Return one number a set, a line of `sets`, in the order of the lines.
+
+    They are Python's own integers where 63 bits are too few.
+    """
+    width = sets.shape[1]
+    dtype = np.int64 if n_nodes**width < 2**63 else np.object_
+    keys: NDArray[Any] = np.zeros(len(sets), dtype=dtype)
+    for column in range(width):
+        keys = keys * n_nodes + sets[:, column].astype(dtype)
+    return keys
 
 
 def count_cuts(hierarchy: Hierarchy) -> int:

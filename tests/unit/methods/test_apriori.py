@@ -12,12 +12,10 @@ import setveil as sv
 from setveil.errors import Cancelled, HierarchyError, Infeasible, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.io.records import read_records
-from setveil.methods import apriori
-from setveil.methods.outcome import Outcome
+from setveil.methods import Outcome, apriori
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
 from setveil.progress import Watch
-from setveil.search import apriori_cut as core
 from tests.oracle import cuts
 from tests.shared_data import shared_data
 from tests.unit.methods.worlds import World, toy, world_of, worlds
@@ -63,11 +61,11 @@ def test_fast_equals_reference(world: World, k: int, m: int, cost: str):
 def test_pairs_listed_first_change_nothing(world: World, k: int, m: int):
     with pytest.MonkeyPatch.context() as patch:
         usual = run_or_none(world, k, m)
-        patch.setattr(core, "_PAIRS_PER_NODE", 0)
+        patch.setattr(apriori, "_PAIRS_PER_NODE", 0)
         without = run_or_none(world, k, m)
-        patch.setattr(core, "_PAIRS_PER_NODE", 1)
-        patch.setattr(core, "_PAIRS_AT_ONCE", 1)
-        patch.setattr(core, "_WALKED_AT_ONCE", 2)
+        patch.setattr(apriori, "_PAIRS_PER_NODE", 1)
+        patch.setattr(apriori, "_PAIRS_AT_ONCE", 1)
+        patch.setattr(apriori, "_WALKED_AT_ONCE", 2)
         single = run_or_none(world, k, m)
     if usual is None or without is None or single is None:
         assert usual is None and without is None and single is None

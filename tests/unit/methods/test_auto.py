@@ -12,8 +12,7 @@ from setveil.engines.local import LocalEngine
 from setveil.errors import UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.io.demo import toy
-from setveil.methods import apriori, auto, optimal, trim
-from setveil.methods.outcome import Outcome
+from setveil.methods import Outcome, apriori, auto, optimal, trim
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
 from setveil.model.transactions import Transactions
@@ -66,7 +65,9 @@ def test_costs_beyond_the_solvers_numbers_keep_a_proof(suppression: bool, key: s
 def test_patience_ends_with_a_valid_release_and_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "PATIENT_SECONDS", 1e-9)
     monkeypatch.setattr(
-        trim.Search, "seed", lambda self: self.offer(np.array(self.model.hierarchy.roots))
+        trim.Search,
+        "seed",
+        lambda self: self.offer(self.model.chosen(np.array(self.model.hierarchy.roots))),
     )
     data, tree = toy()
     release = anonymize(data, PROMISE, hierarchy=tree)

@@ -9,8 +9,7 @@ import pytest
 from setveil.engines.local import LocalEngine
 from setveil.io.hierarchies import read_hierarchy
 from setveil.io.transactions import read_transactions
-from setveil.methods import optimal, trim
-from setveil.methods.outcome import Outcome
+from setveil.methods import Outcome, optimal, trim
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KmAnonymity
 from setveil.progress import Watch

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from setveil.engines.local import LocalEngine
 from setveil.errors import Cancelled, Infeasible, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
-from setveil.methods import local, optimal
+from setveil.methods import Outcome, local, optimal
 from setveil.methods.local import MODULE_OF_INNER
-from setveil.methods.outcome import Outcome
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import Transactions

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from setveil.engines.local import LocalEngine
 from setveil.errors import Infeasible, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
-from setveil.methods import partition
-from setveil.methods.outcome import Outcome
+from setveil.methods import Outcome, partition
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
 from setveil.model.transactions import Transactions

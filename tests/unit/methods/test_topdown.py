@@ -19,8 +19,8 @@ from setveil.progress import Watch
 from setveil.release.recoding import Recoding
 from tests.oracle.promises import is_km_anonymous
 from tests.shared_data import shared_data
+from tests.unit.methods.test_top_down import scenario, whole
 from tests.unit.methods.worlds import World, world_of, worlds
-from tests.unit.search.test_top_down import scenario, whole
 
 BOTH = pytest.mark.parametrize("method", [topdown.anonymize, topdown.anonymize_rounds])
 

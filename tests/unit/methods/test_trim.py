@@ -13,12 +13,12 @@ from setveil.engines.local import LocalEngine
 from setveil.errors import Cancelled, Infeasible, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import proof, trim
+from setveil.methods.trim import greedy_hitting_set
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KAnonymity, KmAnonymity
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
 from setveil.report.frontier import Sweep
-from setveil.search.suppression import greedy_hitting_set
 from tests.oracle.loopback import LoopbackEngine
 from tests.oracle.worlds import World, all_antichains, generalize, is_km, random_world
 

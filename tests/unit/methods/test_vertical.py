@@ -13,8 +13,7 @@ from setveil.engines.base import Engine
 from setveil.engines.local import LocalEngine
 from setveil.errors import Cancelled, Infeasible, UsageError
 from setveil.hierarchy.tree import Hierarchy
-from setveil.methods import apriori, vertical
-from setveil.methods.outcome import Outcome
+from setveil.methods import Outcome, apriori, vertical
 from setveil.methods.vertical import classes_at, domain_parts
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import Guarantee, KmAnonymity

@@ -8,7 +8,7 @@ import pytest
 from setveil.errors import UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.model.transactions import Rows
-from setveil.search.budget import (
+from setveil.search.parts import (
     BYTES_PER_OCCURRENCE,
     BYTES_PER_OCCURRENCE_OF_OPTIMAL,
     BYTES_PER_TREE_PATH,

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from setveil.model.costs import make_cost
 from setveil.progress import Watch
 from setveil.search import count_tree
-from setveil.search.count_tree import build_count_tree, counted_nodes, expand, most_paths
-from setveil.search.cuts import WorkingCut, falling_support_rank
-from setveil.search.feasible import node_supports
+from setveil.search.count_tree import build_count_tree, counted_nodes, most_paths
+from setveil.search.cuts import WorkingCut, falling_support_rank, node_supports
 from tests.oracle import cuts
 from tests.unit.methods.worlds import World, worlds
 
@@ -19,7 +18,7 @@ from tests.unit.methods.worlds import World, worlds
 def brute_force(world: World, usable: set[int], sizes: range) -> dict[frozenset[int], int]:
     counted: dict[frozenset[int], int] = {}
     for row in world.sets:
-        inside = sorted(expand(world.hierarchy, row) & usable)
+        inside = sorted(cuts.expand(world.hierarchy, row) & usable)
         for size in sizes:
             for nodes in combinations(inside, size):
                 if cuts.unrelated(world.hierarchy, nodes):

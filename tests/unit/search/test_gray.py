@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setveil.model.transactions import Rows
-from setveil.search.gray import chunk_bounds, combinations_by_record, gray_order, gray_rank
+from setveil.search.parts import chunk_bounds, combinations_by_record, gray_order, gray_rank
 
 N_LEAVES = 70
 rows_of_leaves = st.lists(

@@ -34,7 +34,7 @@ from ...errors import TimeLimit, UsageError
 from ...model.guarantees import HiddenPatterns
 from ...model.pattern_pair import PatternPair
 from ...progress import Watch
-from ..outcome import PairOutcome
+from .. import PairOutcome
 from .groups import give_back, hide_in_groups
 from .state import Saved
 from .steps import ByCare, ByChance, ByGain, Guarded, Ranking, hide_one_by_one

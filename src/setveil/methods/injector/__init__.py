@@ -39,7 +39,7 @@ from ...progress import Watch
 from ...release.buckets import Bucketing, in_canonical_order
 from ...release.possible import TupleClasses, classify, possible_counts, possible_together
 from ...search.chance import secret_unless, shuffle
-from ..outcome import BucketOutcome
+from .. import BucketOutcome
 from ..without_value import join_matching, place_everybody
 from .classes import Grouped, most_buckets
 from .compact import group_compactly

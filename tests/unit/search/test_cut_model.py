@@ -16,10 +16,9 @@ from setveil.model.costs import make_cost
 from setveil.model.guarantees import KmAnonymity
 from setveil.model.transactions import bind
 from setveil.progress import Watch
-from setveil.search import branching, solver
-from setveil.search.branching import holds
+from setveil.search import cut_model, solver
 from setveil.search.clauses import Clause
-from setveil.search.cut_model import CutModel
+from setveil.search.cut_model import CutModel, holds
 from setveil.search.solver import NothingFits
 from tests.oracle.worlds import random_world
 
@@ -109,5 +108,5 @@ def test_a_lying_solver_shows_nothing_that_is_false(monkeypatch: pytest.MonkeyPa
 def test_it_ends_with_the_parts_and_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
     model = triangle()
     assert not holds(model, 2 * model.offset // 3, Watch(time_limit=1e-9))
-    monkeypatch.setattr(branching, "MOST_PARTS", 1)
+    monkeypatch.setattr(cut_model, "MOST_PARTS", 1)
     assert not holds(model, 2 * model.offset // 3, Watch())

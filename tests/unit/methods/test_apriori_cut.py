@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 
 from setveil.errors import Infeasible
 from setveil.methods import apriori
+from setveil.methods.apriori import apriori_cut, rare_sets_above
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import KmAnonymity
 from setveil.progress import Watch
-from setveil.search.apriori_cut import _set_keys, apriori_cut, rare_sets_above
-from setveil.search.cuts import WorkingCut, falling_support_rank
-from setveil.search.feasible import node_supports
+from setveil.search.cuts import WorkingCut, falling_support_rank, node_supports, set_keys
 from tests.oracle import cuts
 from tests.unit.methods.worlds import World, world_of, worlds
 
@@ -33,7 +32,7 @@ def test_closure_finds_every_rare_set_above_the_cut(
         return
     safe = np.arange(hierarchy.n_leaves, dtype=np.int32)
     if size > 1:
-        safe = cut_from(world, k, size - 1, safe).node_of_leaf
+        safe = cut_from(world, k, size - 1, safe).cut.node_of_leaf
     cut = WorkingCut(hierarchy, make_cost("ncp", hierarchy), world.local().item_counts(), safe)
     if data.draw(st.booleans()):
         cut.raise_to(data.draw(st.sampled_from(np.flatnonzero(cut.in_force_by_node()).tolist())))
@@ -75,12 +74,12 @@ def test_a_part_is_repaired_within_itself(world: World, k: int, m: int, data: st
     tops = data.draw(st.lists(st.integers(0, len(hierarchy) - 1), min_size=1, max_size=3))
     start = start_of_part(world, tops)
     reached = cut_from(world, k, m, start)
-    assert ((reached.node_of_leaf < 0) == (start < 0)).all()
-    chosen = frozenset(reached.node_of_leaf[reached.node_of_leaf >= 0].tolist())
+    assert ((reached.cut.node_of_leaf < 0) == (start < 0)).all()
+    chosen = frozenset(reached.cut.node_of_leaf[reached.cut.node_of_leaf >= 0].tolist())
     for node in chosen:
         leaves = slice(hierarchy.first_leaf[node], hierarchy.end_leaf[node])
         assert (start[leaves] >= 0).all(), "a node over a leaf outside the part was published"
-        assert (reached.node_of_leaf[leaves] == node).all()
+        assert (reached.cut.node_of_leaf[leaves] == node).all()
     left = cuts.rare_sets(cuts.published(hierarchy, world.sets, chosen), k, range(1, m + 1))
     assert reached.repaired == (not left)
     inside = np.flatnonzero(start >= 0)
@@ -122,7 +121,7 @@ def test_one_subtree_as_a_part_equals_aa_on_it_alone(world: World, k: int, m: in
         return
     part = cut_from(world, k, m, start_of_part(world, [top]))
     assert part.repaired
-    labels = {hierarchy.labels[node] for node in part.node_of_leaf if node >= 0}
+    labels = {hierarchy.labels[node] for node in part.cut.node_of_leaf if node >= 0}
     assert labels == {alone.hierarchy.labels[node] for node in outcome.recoding.cut()}
 
 
@@ -135,11 +134,11 @@ def test_a_later_start_goes_on_from_the_cut(world: World, k: int, m: int):
     whole = cut_from(world, k, m, leaves)
     by_steps = leaves
     for size in range(1, m + 1):
-        by_steps = cut_from(world, k, size, by_steps, first_size=size).node_of_leaf
-    assert whole.node_of_leaf.tolist() == by_steps.tolist()
+        by_steps = cut_from(world, k, size, by_steps, first_size=size).cut.node_of_leaf
+    assert whole.cut.node_of_leaf.tolist() == by_steps.tolist()
     assert whole.repaired
-    again = cut_from(world, k, m, whole.node_of_leaf)
-    assert again.node_of_leaf.tolist() == whole.node_of_leaf.tolist()
+    again = cut_from(world, k, m, whole.cut.node_of_leaf)
+    assert again.cut.node_of_leaf.tolist() == whole.cut.node_of_leaf.tolist()
     assert again.repairs == 0
 
 
@@ -152,6 +151,6 @@ def test_a_huge_m_ends_in_a_part_that_cannot_be_repaired():
 @pytest.mark.parametrize("n_nodes", [5, 10**9])
 def test_keys_tell_sets_apart(n_nodes: int):
     sets = np.array([[0, 1, 2, 3], [0, 1, 2, 4], [1, 2, 3, 4]], dtype=np.int32)
-    keys = _set_keys(sets, n_nodes)
+    keys = set_keys(sets, n_nodes)
     assert len(set(keys.tolist())) == 3
     assert sorted(keys.tolist()) == keys.tolist()

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setveil.errors import ResourceLimit
+from setveil.methods.topdown import CutSearch, Taxonomy, threats_by_levels, threats_of_all_cuts
 from setveil.model.costs import Cost, make_cost
-from setveil.search.threats import threats_by_levels, threats_of_all_cuts
-from setveil.search.top_down import CutSearch, Taxonomy
 from tests.oracle.itemsets import node_support
 from tests.unit.methods.worlds import World, world_of, worlds
 
