@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from docs.build import HERE, built, differing
 
 import setveil
+from setveil.cli.main import app
 from setveil.registry import ALL_METHODS, METHODS
 from tests.house.sources import ROOT, tell
 
@@ -18,6 +19,9 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TO_BE_WRITTEN = "tests/papers/test_x.py"
 WHICH_ITEMS = ("those that occur in the data", "items that occur in the data", "both domains")
+NO_PAGE = {"demo", "doctor", "methods"}
+"""Verbs that `--help` tells all of."""
+CHOICES = {"choose-a-guarantee", "choose-a-method", "data-formats", "python", "read-a-release"}
 TEST = re.compile(r"`(test_\w+)`")
 
 
@@ -95,6 +99,16 @@ def _page_of(key: str) -> tuple[str, str]:
     return short(path), path.read_text(encoding="utf-8")
 
 
+def faults_of_guide() -> Iterator[str]:
+    """A page a verb, and no page for a verb with one kind of data."""
+    verbs = {str(info.name) for info in app.registered_commands} | {
+        str(info.name) for info in app.registered_groups
+    }
+    pages = {path.stem for path in (HERE / "guide").glob("*.md")}
+    yield from (f"the verb {verb} has no page in docs/guide" for verb in verbs - NO_PAGE - pages)
+    yield from (f"docs/guide/{page}.md is no verb" for page in pages - verbs - CHOICES)
+
+
 def faults_of_names() -> Iterator[str]:
     tests = known_tests()
     for page in PAGES:
@@ -110,7 +124,15 @@ def faults_of_names() -> Iterator[str]:
 
 
 def test_pages_and_pictures_are_true() -> None:
-    tell([*faults_of_pictures(), *faults_of_links(), *faults_of_method_pages(), *faults_of_names()])
+    tell(
+        [
+            *faults_of_pictures(),
+            *faults_of_links(),
+            *faults_of_method_pages(),
+            *faults_of_guide(),
+            *faults_of_names(),
+        ]
+    )
 
 
 def test_generated_files_are_what_the_code_makes() -> None:
