@@ -44,7 +44,6 @@ class Branch:
     own_losses: Mapping[str, Fraction]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for ``--json``."""
         return {
             "label": self.label,
             "path": list(self.path),
@@ -86,7 +85,6 @@ class BranchLosses:
 
     @property
     def occurrences(self) -> int:
-        """How many occurrences the data have."""
         return int(self.occurrences_by_node[list(self.hierarchy.roots)].sum())
 
     def total(self, name: str = "ncp") -> Fraction:
@@ -97,7 +95,6 @@ class BranchLosses:
         return int(self.cost_by_node[name][list(self.hierarchy.roots)].sum())
 
     def branch(self, node: int) -> Branch:
-        """Return the row of one node."""
         label = self.hierarchy.labels[node]
         own = int(self.occurrences_by_node[node])
         cost = {name: int(costs[node]) for name, costs in self.cost_by_node.items()}
@@ -184,7 +181,6 @@ def _cost_by_leaf(pair: BeforeAfter, cost: Cost) -> Integers:
 
 
 def _added_up(hierarchy: Hierarchy, by_leaf: Integers) -> Integers:
-    """Return the sums over the leaves under each node."""
     running = np.zeros(hierarchy.n_leaves + 1, dtype=np.int64)
     np.cumsum(by_leaf, out=running[1:])
     return running[hierarchy.end_leaf] - running[hierarchy.first_leaf]

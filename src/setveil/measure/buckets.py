@@ -114,7 +114,6 @@ class Reconstruction:
         return tuple(Fraction(number, self.denominator) for number in self.numerators(meets))
 
     def count(self, meets: Flags, values: Iterable[int]) -> Fraction:
-        """Return how many of the tuples that meet a condition have one of these values, as told."""
         told = self.numerators(meets)
         return Fraction(sum(told[value] for value in set(values)), self.denominator)
 

@@ -91,17 +91,14 @@ class Survival:
 
     @property
     def itemset_recall(self) -> Fraction:
-        """The share of the frequent sets of items that is found."""
         return Fraction(self.kept, self.of_items) if self.of_items else Fraction(1)
 
     @property
     def itemset_precision(self) -> Fraction:
-        """The share of what is found that are sets of items."""
         return Fraction(self.kept, self.published) if self.published else Fraction(1)
 
     @property
     def label_recall(self) -> Fraction:
-        """The share of the frequent sets of published labels that is found."""
         return Fraction(self.published, self.of_labels) if self.of_labels else Fraction(1)
 
 

@@ -74,12 +74,10 @@ class Workload:
         return len(self.sets)
 
     def labels(self, query: int) -> tuple[str, ...]:
-        """Return the labels of one query, sorted."""
         nodes = self.sets[query].tolist()
         return tuple(sorted(self.hierarchy.labels[node] for node in nodes if node >= 0))
 
     def queries(self) -> list[tuple[str, ...]]:
-        """Return the labels of every query."""
         return [self.labels(query) for query in range(len(self))]
 
 
@@ -266,7 +264,6 @@ class QueryErrors:
 
     @cached_property
     def error_by_query(self) -> NDArray[np.float64]:
-        """The relative error of each query."""
         apart = np.abs(self.estimate_by_query - self.true_by_query)
         errors: NDArray[np.float64] = apart / np.maximum(self.true_by_query, float(self.least))
         return errors
@@ -277,7 +274,6 @@ class QueryErrors:
 
     @property
     def are(self) -> float:
-        """The average relative error."""
         return float(self.error_by_query.mean())
 
     def quantile(self, percent: int) -> float:
@@ -309,7 +305,6 @@ class QueryErrors:
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for ``--json``."""
         return {
             "count": len(self.workload),
             "about": self.workload.about,
@@ -323,7 +318,6 @@ class QueryErrors:
         }
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return what a reader wants to know, as names and texts."""
         median, most_90, most_95, largest = (self.quantile(share) for share in (50, 90, 95, 100))
         bound = float(self.least)
         return [

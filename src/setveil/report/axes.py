@@ -124,7 +124,6 @@ class Scale:
         return self.start + (self.end - self.start) * min(max(share, 0.0), 1.0)
 
     def named(self, *, percent: bool = False) -> list[tuple[float, str]]:
-        """Return the places to mark, each with its text."""
         shown = [(self.place(mark), spelled(mark, percent=percent)) for mark in self.marks]
         return [(self.start, "0"), *shown] if self.floor else shown
 
@@ -172,7 +171,6 @@ class Mark:
     hollow: bool = False
 
     def draw(self, sheet: Drawing, x: float, y: float, *, size: float = 4) -> None:
-        """Draw the marker around a point."""
         fill = PAPER if self.hollow else self.colour
         if self.shape in STROKES:
             for (x1, y1), (x2, y2) in STROKES[self.shape]:

@@ -113,7 +113,6 @@ class Compared:
         return self.loss is not None and self.useless is None and self.holds is not False
 
     def optimum(self) -> str:
-        """Return what is known of the best loss there is."""
         if self.objective is None or self.objective.gap is None:
             return ""
         told = "proven" if self.proven else f"gap {float(self.objective.gap):.4f}"
@@ -129,7 +128,6 @@ class Compared:
         return "; ".join([*said, self.why] if self.why else said)
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
         return {
             "method": self.method,
             "status": self.status,
@@ -163,22 +161,18 @@ class Comparison:
 
     @property
     def usable(self) -> tuple[Compared, ...]:
-        """The rows that may be recommended, the lowest loss first."""
         return tuple(row for row in self.rows if row.usable)
 
     @property
     def recommended(self) -> str | None:
-        """The method of the lowest loss whose release can be used."""
         return self.usable[0].method if self.usable else None
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The names of the measures in the rows."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.scores))
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The recommendation in sentences."""
         if not self.usable:
             return (
                 "No method is recommended: none gave a release that says something.",
@@ -202,21 +196,17 @@ class Comparison:
         return tuple(said)
 
     def as_dicts(self) -> list[dict[str, object]]:
-        """Return one plain mapping a method."""
         return [row.as_dict() for row in self.rows]
 
     def to_csv(self) -> str:
-        """Return the rows as CSV text with a header."""
         return as_csv(self.as_dicts(), ["method"])
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the heads of the columns and the rows, as text."""
         heads = ["method", self._cost_name(), *(_head(name) for name in self._others())]
         heads += ["left out", "labels", "optimum", "seconds", "memory", "audit", "remark"]
         return heads, [self._cells(row) for row in self.rows]
 
     def figure(self) -> Figure:
-        """Return a picture: what each method loses, and how long it takes."""
         from .comparison import draw_comparison
 
         return draw_comparison(self)
@@ -238,7 +228,6 @@ class Comparison:
         return as_html(*self.table()) + "".join(f"<p>{escape(text)}</p>" for text in self.reasons)
 
     def _others(self) -> list[str]:
-        """Return the measures that are not the cost itself."""
         return [name for name in self.measures if name != self.cost or self.weighted]
 
     def _cost_name(self) -> str:

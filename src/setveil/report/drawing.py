@@ -168,7 +168,6 @@ class Drawing:
     def path(
         self, points: Sequence[tuple[float, float]], *, colour: str, weight: float = 2, dash: str = ""
     ) -> None:
-        """Draw straight lines from point to point."""
         places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         self._shapes.append(
@@ -177,14 +176,12 @@ class Drawing:
         )
 
     def area(self, points: Sequence[tuple[float, float]], *, fill: str, line: str) -> None:
-        """Draw a closed shape with corners."""
         places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
         self._shapes.append(
             f'<polygon points="{places}" fill="{fill}" stroke="{line}" stroke-width="1.5"/>'
         )
 
     def circle(self, x: float, y: float, radius: float, *, fill: str, line: str) -> None:
-        """Draw a circle around a point."""
         self._shapes.append(
             f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}" '
             f'stroke="{line}" stroke-width="1.5"/>'
@@ -201,7 +198,6 @@ class Drawing:
     def box(
         self, x: float, y: float, width: float, height: float, style: Style, *, radius: float = 6
     ) -> None:
-        """Draw a rectangle with rounded corners."""
         dash = ' stroke-dasharray="4 3"' if style.dashed else ""
         self._shapes.append(
             f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" '
@@ -234,7 +230,6 @@ class Drawing:
     def lines(
         self, x: float, y: float, texts: Sequence[str], *, size: float = 12.5, colour: str = MUTED
     ) -> None:
-        """Write several lines below each other."""
         for place, text in enumerate(texts):
             self.text(x, y + place * (size + 5), text, size=size, colour=colour)
 
@@ -266,7 +261,6 @@ class Drawing:
         self.text(x, y, shown, size=14, bold=True)
 
     def svg(self) -> str:
-        """Return the picture as SVG text that ends in a line feed."""
         width, height = number(self.width), number(self.height)
         sheet = Style(PAPER, RULE, INK, weight=1)
         frame = Drawing(self.width, self.height, title="")

@@ -82,12 +82,10 @@ class Sweep:
 
     @property
     def ks(self) -> list[int]:
-        """The values of k, ascending."""
         return sorted({point.k for point in self.points})
 
     @property
     def ms(self) -> list[int]:
-        """The values of m, ascending."""
         return sorted({point.m for point in self.points})
 
     def point(self, k: int, m: int) -> SweepPoint:
@@ -102,7 +100,6 @@ class Sweep:
         )
 
     def as_dicts(self) -> list[dict[str, object]]:
-        """Return one plain mapping a point."""
         return [
             {
                 "k": point.k,
@@ -122,7 +119,6 @@ class Sweep:
         ]
 
     def to_csv(self) -> str:
-        """Return the points as CSV text with a header."""
         return as_csv(self.as_dicts(), ["k", "m"])
 
     def to_json(self) -> str:
@@ -189,7 +185,6 @@ class Sweep:
         return _draw_map(self, chosen)
 
     def curves(self) -> Figure:
-        """Return the losses as lines over k, one for each m."""
         return _draw_curves(self)
 
     def table(self) -> tuple[list[str], list[list[str]]]:

@@ -122,6 +122,11 @@ def shortened(name: str, longest: int = LONGEST_LABEL) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
+def first_of(items: Sequence[Content], most: int) -> list[Content]:
+    """Return the first items, and how many more there are."""
+    return [*items[:most], *([f"and {len(items) - most:,} more"] if len(items) > most else [])]
+
+
 def listed(items: Iterable[Content], *, class_: str | None = None) -> Html:
     """Return a list; an empty text where there is nothing in it."""
     entries = [element("li", item) for item in items]

@@ -84,7 +84,6 @@ def risk_figure(*, before: RiskCurve | None = None, after: RiskCurve | None = No
 
 
 def _panel(sheet: Drawing, x: float, told: str, curves: Mapping[str, RiskCurve], suffix: str) -> None:
-    """Draw one panel at `x`: axes, lines and their names."""
     sheet.text(x, TOP - 28, told, size=13, bold=True)
     sheet.text(x, TOP - 12, "share of records", size=SMALL, colour=MUTED)
     left, right, bottom = x + LEFT, x + LEFT + PLOT, TOP + HEIGHT
@@ -128,7 +127,6 @@ def _draw_interval(sheet: Drawing, x: float, low: float, high: float, colour: st
 
 
 def _in_words(curves: Mapping[str, RiskCurve]) -> str:
-    """Return the numbers for screen readers."""
     parts = [
         f"{when}, {point.known} known: worst {percent(point.worst.value)}, average "
         f"{percent(point.average.value)}, worst unique {percent(point.worst_unique.value)}, "

@@ -43,7 +43,6 @@ class WholeRecords(Table):
     equal_unique: Estimate
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         names = ("held", "held_unique", "equal", "equal_unique")
         return {name: getattr(self, name).as_dict() for name in names}
 
@@ -91,7 +90,6 @@ class NegativePoint:
     unique: Estimate
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
         return {
             "known": self.known,
             "average": self.below.as_dict(),
@@ -107,7 +105,6 @@ class NegativeCurve(Table):
     points: tuple[NegativePoint, ...]
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         return {"points": [point.as_dict() for point in self.points]}
 
     def _rows(self) -> list[tuple[str, str, str]]:
@@ -147,16 +144,13 @@ class Assessment:
 
     @property
     def k(self) -> int:
-        """A record is at risk where fewer records than this match."""
         return self.curve.k
 
     @property
     def records(self) -> int:
-        """How many records there are."""
         return self.curve.records
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         return {
             **self.curve.as_dict(),
             "whole_records": self.whole.as_dict(),
@@ -265,7 +259,6 @@ class RiskComparison(Plain, Table):
         return rows
 
     def notes(self) -> tuple[str, ...]:
-        """Return what to know about the numbers, in words."""
         if all(side.curve.exact and side.whole.held.exact for side in (self.before, self.after)):
             return ()
         return ("~: estimated from drawn records.",)

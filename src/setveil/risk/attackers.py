@@ -55,7 +55,6 @@ class AttackerRisk(Plain):
     mean_above: Estimate | None = None
 
     def cells(self) -> tuple[str, str, str, str]:
-        """Return mean, highest, share above the line and their mean, as texts."""
         highest = "-"
         if self.highest is not None:
             highest = f"{'' if self.highest.exact else '>='}{percent(self.highest.value)}"
@@ -74,14 +73,12 @@ class AttackerModels(Table):
     remarks: tuple[str, ...] = ()
 
     def of(self, attacker: str, known: int | None = None) -> AttackerRisk:
-        """Return the risk from one attacker; KeyError where it was not asked for."""
         for risk in self.risks:
             if (risk.attacker, risk.known) == (attacker, known):
                 return risk
         raise KeyError((attacker, known))
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         return {
             "population": self.population,
             "risks": [risk.as_dict() for risk in self.risks],
@@ -101,7 +98,6 @@ class AttackerModels(Table):
         return [(known, *cells) for known, _, *cells in rows]  # a column that says nothing
 
     def notes(self) -> tuple[str, ...]:
-        """Return what to know about the numbers, in words."""
         if self.population is None:
             who = (
                 "prosecutor: knows that the person is in the data; these are the numbers above.",
@@ -149,7 +145,6 @@ class _Cases:
         return Estimate.counted(total)
 
     def share(self, chosen: NDArray[np.bool_]) -> Estimate:
-        """Return the share of the cases that are chosen."""
         if not self.exact:
             return Estimate.drawn(int(chosen.sum()), len(chosen))
         times = np.bincount(self.group[chosen], minlength=len(self.chance_by_group)).tolist()
@@ -223,7 +218,6 @@ def _risks(
 def _against_one(
     attacker: str, known: int | None, cases: _Cases, support: Counts, k: int
 ) -> AttackerRisk:
-    """Return the risk from an attacker who is after one person."""
     highest = Fraction(1, int(support.min()))
     is_above = support < k
     above, mean_above = cases.share(is_above), None
@@ -247,13 +241,11 @@ def _against_one(
 
 
 def _n_sets(crowd: Crowd, size: int) -> int:
-    """Return how many sets of `size` items the rows have, all together."""
     lengths = np.bincount(crowd.length_by_row).tolist()
     return sum(n * comb(length, min(size, length)) for length, n in enumerate(lengths))
 
 
 def _all_sets(crowd: Crowd, size: int) -> tuple[Ids, _Cases]:
-    """Return all sets of `size` items of all rows."""
     lengths = np.bincount(crowd.length_by_row)
     sets: list[Ids] = []
     group: list[Counts] = []

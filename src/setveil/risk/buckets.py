@@ -89,7 +89,6 @@ class DeFinettiAttack:
 
     @property
     def accuracy(self) -> Fraction:
-        """The share of tuples whose value was guessed."""
         return Fraction(self.right, max(1, self.tuples))
 
     @property
@@ -98,7 +97,6 @@ class DeFinettiAttack:
         return Fraction(self.by_share, max(1, self.tuples))
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
         return {
             "tuples": self.tuples,
             "accuracy": float(self.accuracy),
@@ -285,43 +283,35 @@ class BackgroundAttack:
 
     @property
     def tuples(self) -> int:
-        """How many tuples there are."""
         return sum(self.tuples_by_possible)
 
     @property
     def vulnerable(self) -> int:
-        """How many tuples have fewer than l possible values."""
         return sum(self.tuples_by_possible[: self.l])
 
     @property
     def disclosed(self) -> int:
-        """How many tuples have just one possible value."""
         return sum(self.tuples_by_possible[1:2])
 
     @property
     def vulnerable_by_gaps(self) -> int | None:
-        """How many tuples have fewer than l possible values by missing rules; None if unknown."""
         counts = self.tuples_by_possible_with_gaps
         return None if counts is None else sum(counts[: self.l])
 
     @property
     def disclosed_by_gaps(self) -> int | None:
-        """How many tuples have just one possible value by rules that are missing; None if unknown."""
         counts = self.tuples_by_possible_with_gaps
         return None if counts is None else sum(counts[1:2])
 
     @property
     def fewest(self) -> int | None:
-        """The fewest possible values of a tuple; None without tuples."""
         return next((number for number, count in enumerate(self.tuples_by_possible) if count), None)
 
     @property
     def share(self) -> Fraction:
-        """The share of vulnerable tuples."""
         return Fraction(self.vulnerable, max(1, self.tuples))
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
         return {
             "l": self.l,
             "tuples": self.tuples,
@@ -418,7 +408,6 @@ class TableRisk:
     learning: DeFinettiAttack | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
         return {
             "guarantee": self.guarantee.as_dict(),
             "records": self.records,

@@ -54,7 +54,6 @@ class Estimate:
 
     @classmethod
     def counted(cls, part: int | Fraction, whole: int = 1) -> Estimate:
-        """Return the exact share `part` / `whole`."""
         share = Fraction(part) / whole
         return cls(share, float(share), float(share))
 
@@ -67,7 +66,6 @@ class Estimate:
 
     @classmethod
     def drawn(cls, hits: int, draws: int, unknown: int = 0) -> Estimate:
-        """Return the share of hits among draws, of which some could not be decided."""
         low, _ = wilson(hits, draws)
         _, high = wilson(hits + unknown, draws)
         return cls(hits / draws, low, high)
@@ -80,7 +78,6 @@ class Estimate:
 
     @property
     def exact(self) -> bool:
-        """Whether it was counted."""
         return isinstance(self.value, Fraction)
 
     def at_least(self, floor: Estimate) -> Estimate:
@@ -92,7 +89,6 @@ class Estimate:
         return replace(self, value=max(self.value, least), low=least, high=max(self.high, least))
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         return {
             "share": round(float(self.value), DIGITS),
             "low": round(self.low, DIGITS),
@@ -246,27 +242,22 @@ class Crowd:
 
     @property
     def records(self) -> int:
-        """How many records there are."""
         return len(self.row_of_record)
 
     @property
     def n_rows(self) -> int:
-        """How many distinct records there are."""
         return len(self.weight_by_row)
 
     @cached_property
     def length_by_row(self) -> Counts:
-        """How many items each row has."""
         return np.diff(self.indptr)
 
     @property
     def longest(self) -> int:
-        """The number of items in the longest row."""
         return int(self.length_by_row.max())
 
     @property
     def data(self) -> Data:
-        """The rows as the kernels take them."""
         return Data(self.indptr, self.items, self.weight_by_row, self.support_by_item)
 
     @cached_property
@@ -283,7 +274,6 @@ class Crowd:
         return count_supports(sets, self.lists, enough, self.threads)
 
     def drawn(self, n_draws: int) -> Ids:
-        """Return the rows of records drawn with replacement, each with the same chance."""
         return draw_records(self.data, n_draws, SEED)
 
     def labels_of(self, items: Ids) -> tuple[str, ...]:

@@ -61,7 +61,6 @@ class Budget:
 
     @property
     def next(self) -> int:
-        """What the next attempt may take."""
         return self.steps // SHARE
 
     def spend(self, steps: int | None) -> None:
@@ -318,11 +317,9 @@ class RiskCurve(Table):
 
     @property
     def exact(self) -> bool:
-        """Whether all points were counted."""
         return all(getattr(point, name).exact for point in self.points for name in READINGS)
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         return {
             "k": self.k,
             "records": self.records,
@@ -339,7 +336,6 @@ class RiskCurve(Table):
         return [head, *body]
 
     def notes(self) -> tuple[str, ...]:
-        """Return what to know about the numbers, in words."""
         if self.exact:
             return ()
         return (f"intervals: 95 %, from up to {self.draws:,} drawn records; the rest is counted.",)

@@ -35,7 +35,6 @@ class Exposed:
     support: int
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
         return {"records": list(self.records), "known": list(self.known), "support": self.support}
 
     def __str__(self) -> str:
@@ -53,7 +52,6 @@ class ExposedRecords:
     complete: bool = True
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``; they are personal data."""
         return {
             "personal_data": "The records below are personal data. Do not publish them.",
             "k": self.k,

@@ -16,7 +16,21 @@ from ...model.rules import NegativeRule
 from ...progress import where_time_went
 from ...release.buckets import BucketRelease, BucketTables
 from ...risk.buckets import BackgroundAttack, DeFinettiAttack
-from ..html import Content, Html, bar, element, join, label, listed, section, table
+from ..html import (
+    Content,
+    Html,
+    bar,
+    box,
+    element,
+    first_of,
+    join,
+    label,
+    listed,
+    paragraph,
+    section,
+    small,
+    table,
+)
 from .sections import Certificate, counted, head_of, private_page, public_page, run_part
 
 MOST_VALUES, MOST_RULES, MOST_SIZES, MOST_IN_EXAMPLE = 40, 40, 12, 12
@@ -25,15 +39,7 @@ MOST_VALUES, MOST_RULES, MOST_SIZES, MOST_IN_EXAMPLE = 40, 40, 12, 12
 def public_report(
     certificate: Certificate, tables: BucketTables, rules: Sequence[NegativeRule]
 ) -> bytes:
-    """Return the page ``report.html`` of a release folder.
-
-    Parameters
-    ----------
-    certificate
-        The certificate, which need not name the report yet.
-    tables, rules
-        What is published.
-    """
+    """Return the page ``report.html`` of a release folder, whose certificate need not name it yet."""
     return public_page(
         certificate,
         _head(certificate, tables),
@@ -54,18 +60,8 @@ def private_report(
 ) -> bytes:
     """Return the page for the holder of the data alone.
 
-    Parameters
-    ----------
-    release, certificate
-        What is published, and its certificate.
-    notices
-        What was told during the run.
-    background
-        What whoever knows the rules learns.
-    learning
-        How well the values are guessed from the buckets together, of a large table from some of them.
-    seconds
-        What each stage took until the page was made.
+    It tells what whoever knows the rules learns, how well the values are guessed from the buckets
+    together (of a large table from some of them), and what each stage took until the page was made.
     """
     return private_page(
         certificate,
@@ -80,7 +76,7 @@ def private_report(
 def _parts(
     certificate: Certificate, tables: BucketTables, rules: Sequence[NegativeRule]
 ) -> tuple[Html, ...]:
-    return buckets(tables), values(tables), known(rules) if "rules" in certificate else Html("")
+    return _buckets(tables), _values(tables), _known(rules) if "rules" in certificate else Html("")
 
 
 def _head(certificate: Certificate, tables: BucketTables) -> Html:
@@ -96,7 +92,7 @@ def _head(certificate: Certificate, tables: BucketTables) -> Html:
     )
 
 
-def buckets(tables: BucketTables) -> Html:
+def _buckets(tables: BucketTables) -> Html:
     """Return how large the buckets are."""
     sizes: Mapping[int, int] = Counter(np.bincount(tables.bucket_of_row).tolist())
     most = max(sizes.values())
@@ -110,10 +106,9 @@ def buckets(tables: BucketTables) -> Html:
     return section(
         "buckets",
         "The buckets",
-        element(
-            "p",
+        paragraph(
             "Inside a bucket it is told which people are in it and which sensitive values, but not "
-            "whose is whose. Larger buckets hide more and tell less.",
+            "whose is whose. Larger buckets hide more and tell less."
         ),
         _example(tables),
         table(("#records in a bucket", "#buckets", ""), rows, caption="Buckets by their size"),
@@ -128,38 +123,21 @@ def _example(tables: BucketTables) -> Html:
     people = [
         join((label(labels[place][leaf]) for place, leaf in enumerate(row)), ", ") for row in leaves
     ]
-    held = np.flatnonzero(tables.bucket_of_count == number)
+    held = tables.bucket_of_count == number
     values = [
-        join((label(tables.data.values[int(tables.value_of_count[place])]), _times(place, tables)))
-        for place in held.tolist()
-    ]
-    return join(
-        (
-            element("p", f"Bucket {number + 1} as it is published:"),
-            element(
-                "div",
-                element("div", element("h3", "These people"), _first(people), class_="card"),
-                element("div", element("h3", "have these values"), _first(values), class_="card"),
-                class_="pair",
-            ),
+        join((label(tables.data.values[value]), "" if count == 1 else f", {count:,} times"))
+        for value, count in zip(
+            tables.value_of_count[held].tolist(), tables.counts[held].tolist(), strict=True
         )
+    ]
+    cards = (
+        box("card", element("h3", title), listed(first_of(lines, MOST_IN_EXAMPLE)))
+        for title, lines in (("These people", people), ("have these values", values))
     )
+    return join((paragraph(f"Bucket {number + 1} as it is published:"), box("pair", *cards)))
 
 
-def _times(place: int, tables: BucketTables) -> str:
-    count = int(tables.counts[place])
-    return "" if count == 1 else f", {count:,} times"
-
-
-def _first(lines: Sequence[Html]) -> Html:
-    """Return a list of the first lines, and how many more there are."""
-    shown: list[Content] = list(lines[:MOST_IN_EXAMPLE])
-    if len(lines) > MOST_IN_EXAMPLE:
-        shown.append(f"and {len(lines) - MOST_IN_EXAMPLE:,} more")
-    return listed(shown)
-
-
-def values(tables: BucketTables) -> Html:
+def _values(tables: BucketTables) -> Html:
     """Return how often each sensitive value is in the whole release; it is published in full."""
     total = np.bincount(tables.value_of_count, weights=tables.counts).astype(np.int64)
     order = np.argsort(-total, kind="stable").tolist()
@@ -173,38 +151,37 @@ def values(tables: BucketTables) -> Html:
     return section(
         "values",
         "The sensitive values",
-        element("p", "Every value is published as often as these records have it."),
+        paragraph("Every value is published as often as these records have it."),
         table(("value", "#records", ""), rows, caption="Sensitive values, the most frequent first"),
     )
 
 
-def known(rules: Sequence[NegativeRule]) -> Html:
+def _known(rules: Sequence[NegativeRule]) -> Html:
     """Return the rules that the promise reckons with."""
     title = "What an attacker is assumed to know"
     if not rules:
         none = "No rules: nothing was found in the data or given. Other knowledge is not reckoned with."
-        return section("rules", title, element("p", none))
+        return section("rules", title, paragraph(none))
     shown = sorted(rules)[:MOST_RULES]
+
+    def conditions(rule: NegativeRule) -> Html:
+        met = (join((label(name), " = ", label(value))) for name, value in rule.conditions)
+        return join(met, " and ")
+
     return section(
         "rules",
         title,
-        element(
-            "p",
+        paragraph(
             f"{counted(len(rules), 'rule')}, {'all of them ' if len(rules) > 1 else ''}in ",
             element("code", "rules.csv"),
             ". The promise holds against whoever knows this, and says nothing about other knowledge.",
         ),
         table(
             ("whoever has", "does not have"),
-            [(_conditions(rule), label(rule.value)) for rule in shown],
+            [(conditions(rule), label(rule.value)) for rule in shown],
             caption="All rules" if len(shown) == len(rules) else f"The first {len(shown)} rules",
         ),
     )
-
-
-def _conditions(rule: NegativeRule) -> Html:
-    met = (join((label(name), " = ", label(value))) for name, value in rule.conditions)
-    return join(met, " and ")
 
 
 def attacks(
@@ -215,39 +192,32 @@ def attacks(
     if background is not None:
         parts += [
             element("h3", "By the rules"),
-            element(
-                "p",
+            paragraph(
                 f"{counted(background.vulnerable, 'record')} of {background.tuples:,} with fewer than "
-                f"{background.l} possible values; the fewest are {background.fewest}.",
+                f"{background.l} possible values; the fewest are {background.fewest}."
             ),
         ]
         if background.vulnerable_by_gaps is not None:
-            parts.append(
-                element(
-                    "p",
-                    f"{counted(background.vulnerable_by_gaps, 'record')} with fewer for whoever also "
-                    "concludes from a rule that is missing that somebody breaks it.",
-                )
+            told = (
+                f"{counted(background.vulnerable_by_gaps, 'record')} with fewer for whoever also "
+                "concludes from a rule that is missing that somebody breaks it."
             )
+            parts.append(paragraph(told))
     if learning is not None:
         parts += [
             element("h3", "By learning from all buckets (deFinetti)"),
-            element(
-                "p",
+            paragraph(
                 f"{float(learning.accuracy):.1%} of the sensitive values are guessed. Naming the most "
                 f"frequent value of each bucket would guess {float(learning.baseline):.1%}. No promise "
                 "about buckets covers this attack: where the first number is well above the second, "
-                "think again about what the columns tell.",
+                "think again about what the columns tell."
             ),
         ]
         if learning.tuples < records:
-            parts.append(
-                element(
-                    "p",
-                    f"This was tried on whole buckets with {learning.tuples:,} of the {records:,} "
-                    "records, since the table is large; from all of them more can be learned: "
-                    "setveil risk looks at all.",
-                    class_="small",
-                )
+            told = (
+                f"This was tried on whole buckets with {learning.tuples:,} of the {records:,} "
+                "records, since the table is large; from all of them more can be learned: "
+                "setveil risk looks at all."
             )
+            parts.append(small(told))
     return section("attacks", "What attacks find", *parts) if parts else Html("")

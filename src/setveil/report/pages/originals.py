@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -30,9 +29,11 @@ from ..html import (
     Html,
     bar,
     element,
+    first_of,
     join,
     label,
     outline,
+    paragraph,
     section,
     table,
     terms_and_meanings,
@@ -51,34 +52,26 @@ def loss_part(
     seconds: Mapping[str, float] | None,
 ) -> Html:
     """Return the exact losses, how far from the best they are, and where they come from."""
-    pairs: list[tuple[Content, Content]] = [
-        (
-            cost_title(name),
-            join((bar(float(loss)), f"{float(loss):.6f}, exactly {_fraction(loss)}")),
-        )
-        for name, loss in release.all_losses.items()
-    ]
-    kept = (
-        f"{release.unchanged:,} of {counted(release.occurrences, 'occurrence')} under their own label"
-    )
+    pairs: list[tuple[Content, Content]] = []
+    for name, loss in release.all_losses.items():
+        exactly = f"{float(loss):.6f}, exactly {loss.numerator:,}/{loss.denominator:,}"
+        pairs.append((cost_title(name), join((bar(float(loss)), exactly))))
+    objective, items = release.objective, release.suppressed_items
+    kept = counted(release.occurrences, "occurrence")
+    run = f"{release.method}, {release.seconds:.2f} s"
+    run += "" if release.complete else ", cut short by the time limit"
+    run += "".join(f", {name} = {value}" for name, value in sorted(release.options.items()))
     pairs += [
-        (
-            "Distance from the best",
-            UNKNOWN_OPTIMUM if release.objective is None else release.objective.told(6),
-        ),
-        ("Kept", kept),
+        ("Distance from the best", UNKNOWN_OPTIMUM if objective is None else objective.told(6)),
+        ("Kept", f"{release.unchanged:,} of {kept} under their own label"),
     ]
-    if release.suppressed_items:
-        items, occurrences = release.suppressed_items, release.suppressed
-        gone = f"{counted(items, 'item')} with {counted(occurrences, 'occurrence')}"
-        pairs.append(("Left out", gone))
+    if items:
+        gone = counted(release.suppressed, "occurrence")
+        pairs.append(("Left out", f"{counted(items, 'item')} with {gone}"))
     if release.dropped:
         pairs.append(("Dropped", dropped_words(len(release.dropped))))
     if release.empty_records:
         pairs.append(("Empty", empty_words(release)))
-    run = f"{release.method}, {release.seconds:.2f} s"
-    run += "" if release.complete else ", cut short by the time limit"
-    run += "".join(f", {name} = {value}" for name, value in sorted(release.options.items()))
     pairs.append(("Run", run))
     if seconds is not None:
         pairs.append(("Time", where_time_went(seconds)))
@@ -86,35 +79,20 @@ def loss_part(
     if branches is not None:
         parts.append(_branches(branches))
     if scores is not None and len(scores):
-        parts.append(_scores(scores))
+        rows = [
+            (one.measure.title, one.told, f"{one.measure.goal} is better", one.measure.about)
+            for one in scores.scores
+        ]
+        heads = ("measure", "#value", "goal", "what it means")
+        parts.append(table(heads, rows, caption="All measures"))
     return section("loss", "What was lost, exactly", *parts)
 
 
-def _scores(scores: Scores) -> Html:
-    rows = [
-        (
-            score.measure.title,
-            score.told,
-            f"{score.measure.goal} is better",
-            score.measure.about,
-        )
-        for score in scores.scores
-    ]
-    return table(("measure", "#value", "goal", "what it means"), rows, caption="All measures")
-
-
-def _fraction(value: Fraction) -> str:
-    return f"{value.numerator:,}/{value.denominator:,}"
-
-
-def _telling_depth(found: BranchLosses) -> int | None:
-    """Return the first depth that has some branches to compare; None where none has."""
-    depths = range(found.hierarchy.height + 1)
-    return next((depth for depth in depths if len(found.level(depth)) >= FEW_BRANCHES), None)
-
-
 def _branches(found: BranchLosses) -> Html:
-    worst = found.worst_branches(MOST_BRANCHES, depth=_telling_depth(found))
+    # The first depth that has some branches to compare.
+    depths = range(found.hierarchy.height + 1)
+    telling = next((depth for depth in depths if len(found.level(depth)) >= FEW_BRANCHES), None)
+    worst = found.worst_branches(MOST_BRANCHES, depth=telling)
     if not worst:
         return Html("")
     rows: list[tuple[Content, ...]] = [
@@ -146,7 +124,6 @@ class Change:
 
     @property
     def occurrences(self) -> int:
-        """How many occurrences of items it stands for."""
         return sum(count for _, count in self.items)
 
 
@@ -184,31 +161,26 @@ def _heaviest(named: tuple[str, int]) -> tuple[int, str]:
 def changes_part(changes: Sequence[Change]) -> Html:
     """Return which categories stand for which items, those that cost most first."""
     if not changes:
-        said = element("p", "Nothing: every item that is published stands under its own label.")
+        said = paragraph("Nothing: every item that is published stands under its own label.")
         return section("changes", "What was generalized to what", said)
-    rows: list[tuple[Content, ...]] = [
-        (
-            _counted_label(label(change.label), change.occurrences),
-            _items(change.items),
-            in_percent(change.lost),
-        )
+
+    def row(name: Content, stands_for: Content, alike: Sequence[Change]) -> tuple[Content, ...]:
+        # A label over its count: one column less, so that the table fits on a phone.
+        occurrences = counted(sum(change.occurrences for change in alike), "occurrence")
+        over = join((name, element("span", occurrences, class_="note")))
+        return over, stands_for, in_percent(sum(change.lost for change in alike))
+
+    rows = [
+        row(label(change.label), join(_with_counts(change.items, MOST_ITEMS), ", "), [change])
         for change in changes[:MOST_CHANGES]
     ]
     rest = changes[MOST_CHANGES:]
     if rest:
-        rows.append(
-            (
-                _counted_label(f"and {len(rest):,} more", sum(change.occurrences for change in rest)),
-                "",
-                in_percent(sum(change.lost for change in rest)),
-            )
-        )
+        rows.append(row(f"and {len(rest):,} more", "", rest))
     return section(
         "changes",
         "What was generalized to what",
-        element(
-            "p", "What costs most stands first. In brackets: in how many records the item so stands."
-        ),
+        paragraph("What costs most stands first. In brackets: in how many records the item so stands."),
         table(
             ("published", "stands for", "#of the loss"),
             rows,
@@ -217,36 +189,26 @@ def changes_part(changes: Sequence[Change]) -> Html:
     )
 
 
-def _counted_label(name: Content, occurrences: int) -> Html:
-    """Return a label over its count: one column less, so that the table fits on a phone."""
-    return join((name, element("span", counted(occurrences, "occurrence"), class_="note")))
-
-
-def _items(items: Sequence[tuple[str, int]]) -> Html:
-    named = [join((label(name), f" ({count:,})")) for name, count in items[:MOST_ITEMS]]
-    if len(items) > MOST_ITEMS:
-        named.append(Html(f"and {len(items) - MOST_ITEMS:,} more"))
-    return join(named, ", ")
+def _with_counts(items: Sequence[tuple[str, int]], most: int, noun: str = "") -> list[Content]:
+    return first_of(
+        [
+            join((label(name), f" ({counted(count, noun) if noun else f'{count:,}'})"))
+            for name, count in items
+        ],
+        most,
+    )
 
 
 def left_out_part(gone: Sequence[tuple[str, int]], dropped: int) -> Html:
     """Return which items are left out; an empty text where none is."""
     if not gone:
         return Html("")
-    named = [
-        join((label(name), f" ({counted(count, 'record')})")) for name, count in gone[:MOST_LEFT_OUT]
-    ]
-    if len(gone) > MOST_LEFT_OUT:
-        named.append(Html(f"and {len(gone) - MOST_LEFT_OUT:,} more"))
-    said = f"{dropped_words(dropped)}." if dropped else "No record was dropped for it."
     return section(
         "left-out",
         "What was left out",
-        element(
-            "p", "Items with the number of records that held them. The release does not name them."
-        ),
-        element("p", join(named, ", ")),
-        element("p", said),
+        paragraph("Items with the number of records that held them. The release does not name them."),
+        paragraph(join(_with_counts(gone, MOST_LEFT_OUT, "record"), ", ")),
+        paragraph(f"{dropped_words(dropped)}." if dropped else "No record was dropped for it."),
     )
 
 
@@ -279,7 +241,7 @@ def cut_part(pair: BeforeAfter) -> Html:
     return section(
         "hierarchy",
         "The hierarchy, and the cut through it",
-        element("p", "The numbers are those of the original records. The most frequent stand first."),
+        paragraph("The numbers are those of the original records. The most frequent stand first."),
         outline(
             tree,
             kind_by_node=kinds,

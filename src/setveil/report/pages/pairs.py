@@ -31,6 +31,7 @@ from ..html import (
     join,
     label,
     listed,
+    paragraph,
     picture,
     section,
     table,
@@ -56,16 +57,9 @@ MOST_COMPARED = 200_000
 def public_report(
     certificate: Certificate, tables: PairTables, paths: Sequence[Sequence[str]]
 ) -> bytes:
-    """Return the page ``report.html`` of a release folder.
+    """Return the page ``report.html`` of a release folder, whose certificate need not name it yet.
 
-    Parameters
-    ----------
-    certificate
-        The certificate, which need not name the report yet.
-    tables
-        The published rows of both data sets.
-    paths
-        The published labels, each with what is above it up to its root.
+    The published labels come by their `paths` up to their roots.
     """
     return public_page(
         certificate,
@@ -85,31 +79,20 @@ def private_report(
     scores: PairScores,
     seconds: Mapping[str, float],
 ) -> bytes:
-    """Return the page for the holder of the data alone.
+    """Return the page for the holder of the data alone, with what the audit said and what it cost.
 
-    Parameters
-    ----------
-    release, certificate
-        What is published, and its certificate.
-    finding
-        What the audit said.
-    notices
-        What was told during the run.
-    scores
-        What the release cost.
-    seconds
-        What each stage took until the page was made.
+    `seconds` are what each stage took until the page was made.
     """
     paths = [release.pair.hierarchy.path(name) for name in release.published.labels]
     columns = release.pair.is_table
     return private_page(
         certificate,
         _head(certificate, paths),
-        patterns_part(scores, columns=columns),
-        after(finding),
-        rarer_part(scores),
-        raised_part(scores, columns=columns),
-        frequent_part(scores),
+        _patterns_before(scores, columns=columns),
+        _patterns_after(finding),
+        _rarer_sets(scores),
+        _raised(scores, columns=columns),
+        _frequent_sets(scores),
         *_parts(certificate, release.published, paths),
         run_part(
             release,
@@ -125,7 +108,7 @@ def private_report(
 def _parts(
     certificate: Certificate, tables: PairTables, paths: Sequence[Sequence[str]]
 ) -> tuple[Html, Html]:
-    return data_sets(certificate, tables), labels(tables, paths)
+    return _data_sets(certificate, tables), _labels(tables, paths)
 
 
 def _head(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
@@ -142,7 +125,7 @@ def _head(certificate: Certificate, paths: Sequence[Sequence[str]]) -> Html:
     )
 
 
-def data_sets(certificate: Certificate, tables: PairTables) -> Html:
+def _data_sets(certificate: Certificate, tables: PairTables) -> Html:
     """Return what the two files are."""
     data = certificate["data"]
     classes = data.get("classes")
@@ -165,7 +148,7 @@ def data_sets(certificate: Certificate, tables: PairTables) -> Html:
     return section(
         "data",
         "The data sets",
-        element("p", said),
+        paragraph(said),
         table(
             ("file", "holds", "#records", "#of them empty", "#values a record, on average"),
             rows,
@@ -174,7 +157,7 @@ def data_sets(certificate: Certificate, tables: PairTables) -> Html:
     )
 
 
-def labels(tables: PairTables, paths: Sequence[Sequence[str]]) -> Html:
+def _labels(tables: PairTables, paths: Sequence[Sequence[str]]) -> Html:
     """Return the published hierarchy, with how many records of either data set hold each label."""
     records = [max(len(side), 1) for side in tables.sides]
     counts = [
@@ -192,17 +175,16 @@ def labels(tables: PairTables, paths: Sequence[Sequence[str]]) -> Html:
         paths,
         {name: sum(count[name] for count in counts) for name in chain(*counts)},
         told_of_label,
-        element(
-            "p",
+        paragraph(
             f"{counted(len(paths), 'label')} can stand in a record. A category stands for a value "
             "below it; which one is not told. A value can stand in one record and a category above it "
             "in another. The numbers are the shares of the records of the first and of the "
-            "second data set.",
+            "second data set."
         ),
     )
 
 
-def after(finding: PairFinding) -> Html:
+def _patterns_after(finding: PairFinding) -> Html:
     """Return what the audit counted in the written files."""
     said = "Counted by the audit in the published files: no pattern is left, "
     if finding.guarantee.every_level:
@@ -212,21 +194,21 @@ def after(finding: PairFinding) -> Html:
             "values taken as they stand. Whoever reads a value also as every category above it, at "
             "every level, may still see some: they are counted here, but nothing is promised of them."
         )
-    return section("after", "Patterns after", element("p", said), terms_and_meanings(finding.lines()))
+    return section("after", "Patterns after", paragraph(said), terms_and_meanings(finding.lines()))
 
 
-def patterns_part(scores: PairScores, *, columns: bool) -> Html:
+def _patterns_before(scores: PairScores, *, columns: bool) -> Html:
     """Return the patterns of the originals: first the minimal ones, of these the fastest growing.
 
     Of tables, whose data are `columns`, the picture names values alone.
     """
     title, found = "Patterns before", scores.before
     if found is None:
-        return section("before", title, element("p", "There are too many to be listed."))
+        return section("before", title, paragraph("There are too many to be listed."))
     growth = scores.guarantee.growth
     if not len(found):
         told = f"None of growth {growth} or more: nothing had to be hidden."
-        return section("before", title, element("p", told))
+        return section("before", title, paragraph(told))
     is_minimal = minimal_patterns(found)
     kind = "closed set" if found.options.get("kind") == "closed" else "set"
     jumping = len(found.jumping)
@@ -235,24 +217,25 @@ def patterns_part(scores: PairScores, *, columns: bool) -> Html:
         f"; {counted(jumping, 'of them is', 'of them are')} in one data set alone." if jumping else "."
     )
     if is_minimal is None:
-        first, rest, which = list(found[:MOST_PATTERNS]), [], "patterns"
+        number, which = len(found), "patterns"
+        first, rest = list(found[:MOST_PATTERNS]), []
         said += " They are too many to tell which are minimal."
     else:
-        number = int(is_minimal.sum())
-        first, which = _at(found, np.flatnonzero(is_minimal)[:MOST_PATTERNS]), "minimal patterns"
-        rest = _at(found, np.flatnonzero(~is_minimal)[: MOST_PATTERNS - len(first)])
+        number, which = int(is_minimal.sum()), "minimal patterns"
+        first = [found[place] for place in np.flatnonzero(is_minimal)[:MOST_PATTERNS].tolist()]
+        left = np.flatnonzero(~is_minimal)[: MOST_PATTERNS - len(first)]
+        rest = [found[place] for place in left.tolist()]
         said += (
             f" {counted(number, 'of them is', 'of them are')} minimal: without a smaller one among "
             "them that is more frequent in the same data set."
         )
-    caption = f"The {len(first)} fastest growing {which}"
-    if len(first) == (len(found) if is_minimal is None else number):
-        caption = f"All {which}"
+    all_told = len(first) == number
+    caption = f"All {which}" if all_told else f"The {len(first)} fastest growing {which}"
     others = f"Of the others, which add values to these, the {len(rest)} fastest growing"
     return section(
         "before",
         title,
-        element("p", said),
+        paragraph(said),
         picture(
             _growths(first[:MOST_BARS], scores, columns, which),
             "A pattern that is in one data set only has no finite growth: its bar is the longest."
@@ -300,33 +283,25 @@ def _bits_by_item(sets: Itemsets) -> dict[int, NDArray[np.uint8]]:
     return bits_by_item
 
 
-def _at(found: EmergingPatterns, places: NDArray[np.int64]) -> list[EmergingPattern]:
-    return [found[place] for place in places.tolist()]
-
-
 def _listed(patterns: Sequence[EmergingPattern], caption: str) -> Html:
     """Return a table so narrow that a phone shows growth and shares without scrolling."""
-    rows: list[tuple[Content, ...]] = [
-        (
-            pattern.told_growth,
-            join(
-                (
-                    join((label(item) for item in pattern.items), ", "),
-                    element(
-                        "span",
-                        f"{in_percent(float(pattern.share))} of ",
-                        label(pattern.more_frequent_in),
-                        f", {in_percent(float(pattern.share_elsewhere))} of the other",
-                        class_="note",
-                    ),
-                )
-            ),
+    rows: list[tuple[Content, ...]] = []
+    for pattern in patterns:
+        shares = element(
+            "span",
+            f"{in_percent(float(pattern.share))} of ",
+            label(pattern.more_frequent_in),
+            f", {in_percent(float(pattern.share_elsewhere))} of the other",
+            class_="note",
         )
-        for pattern in patterns
-    ]
+        rows.append((pattern.told_growth, join((_labels_of(pattern.items), shares))))
     return table(
         ("#growth", "pattern, and the shares of the records that hold it"), rows, caption=caption
     )
+
+
+def _labels_of(items: Sequence[str]) -> Html:
+    return join(map(label, items), ", ")
 
 
 def _growths(
@@ -355,7 +330,7 @@ def _growths(
     )
 
 
-def raised_part(scores: PairScores, *, columns: bool) -> Html:
+def _raised(scores: PairScores, *, columns: bool) -> Html:
     """Return how far values were raised, by `columns` of tables or by hierarchies."""
     share = scores.raised / scores.values if scores.values else 0.0
     steps = max((len(column.values_by_steps) for column in scores.columns), default=1)
@@ -376,15 +351,13 @@ def raised_part(scores: PairScores, *, columns: bool) -> Html:
     return section(
         "raised",
         "What was raised",
-        element(
-            "p",
+        paragraph(
             f"{counted(scores.raised, 'value')} of {scores.values:,} ({in_percent(share)}) are "
-            "published as something more general.",
+            "published as something more general."
         ),
-        element(
-            "p",
+        paragraph(
             f"NCP {float(scores.ncp):.4f}: 0 where all values are as they are, 1 where all are "
-            "raised to the root.",
+            "raised to the root."
         ),
         table(
             (*heads, "#NCP", "share raised"),
@@ -394,19 +367,14 @@ def raised_part(scores: PairScores, *, columns: bool) -> Html:
     )
 
 
-def rarer_part(scores: PairScores) -> Html:
+def _rarer_sets(scores: PairScores) -> Html:
     """Return what became of sets that are too rare to be patterns, or nothing where none is."""
     found = scores.rarer
     if found is None:
         return Html("")
     title = "Rarer sets"
     if found.before is None or found.after is None:
-        return section("rarer", title, element("p", f"{found.told[:1].upper()}{found.told[1:]}."))
-    support = (
-        f"{found.support:,} records"
-        if isinstance(found.support, int)
-        else f"{found.support} of the records"
-    )
+        return section("rarer", title, paragraph(f"{found.told[:1].upper()}{found.told[1:]}."))
     kind = "Closed sets" if found.kind == "closed" else "Sets"
     rows: list[tuple[Content, ...]] = [
         (when, f"{one.patterns:,}", f"{one.jumping:,}", one.told_largest)
@@ -415,11 +383,10 @@ def rarer_part(scores: PairScores) -> Html:
     return section(
         "rarer",
         title,
-        element(
-            "p",
+        paragraph(
             f"{kind} of values with a growth of {scores.guarantee.growth} or more, counted from half "
-            f"the minimum support on ({support}). Nothing is promised of those below the minimum "
-            "support: hiding moves supports, and can make such a difference larger than it was.",
+            f"the minimum support on ({found.told_support}). Nothing is promised of those below the "
+            "minimum support: hiding moves supports, and can make such a difference larger than it was."
         ),
         table(
             ("when", "#patterns", "#in one data set alone", "#largest finite growth"),
@@ -429,35 +396,32 @@ def rarer_part(scores: PairScores) -> Html:
     )
 
 
-def frequent_part(scores: PairScores) -> Html:
+def _frequent_sets(scores: PairScores) -> Html:
     """Return what became of the frequent sets of values."""
     title, found = "Frequent sets of values", scores.frequent
     if not found.kept:
-        return section("frequent", title, element("p", "No set of values was frequent."))
+        return section("frequent", title, paragraph("No set of values was frequent."))
     fates = scores.fates
     largest = found.largest
     share = float(found.distortion / largest) if largest else 0.0
-    rows: list[tuple[Content, ...]] = []
     order = sorted(found.kept, key=lambda one: (one.distance is not None, -(one.distance or 0)))
-    for one in order[:MOST_SETS]:
-        published = one.published or ()
-        rows.append(
-            (
-                join((label(item) for item in one.items), ", "),
-                join((label(item) for item in published), ", ") if published else "lost",
-                "" if one.distance is None else f"{float(one.distance):.2f}",
-                f"{float(one.largest):.2f}",
-            )
+    rows: list[tuple[Content, ...]] = [
+        (
+            _labels_of(one.items),
+            _labels_of(one.published) if one.published else "lost",
+            "" if one.distance is None else f"{float(one.distance):.2f}",
+            f"{float(one.largest):.2f}",
         )
+        for one in order[:MOST_SETS]
+    ]
     caption = "All frequent sets" if len(rows) == len(found.kept) else f"The {len(rows)} that lost most"
     return section(
         "frequent",
         title,
-        element(
-            "p",
+        paragraph(
             f"Of {counted(len(found.kept), 'maximal frequent set')} {fates['exactly']:,} are kept, "
             f"{fates['in a general form']:,} have a more general form, and {fates['lost']:,} are lost. "
-            f"The distortion is {in_percent(share)} of the largest possible, lost sets aside.",
+            f"The distortion is {in_percent(share)} of the largest possible, lost sets aside."
         ),
         table(
             ("frequent before", "frequent after", "#distance", "#largest possible"),

@@ -261,7 +261,6 @@ def private_report(
 
 
 def _about_originals(release: Release, extras: Extras) -> list[Html]:
-    """Return the parts on what became of the original records, as far as they are at hand."""
     risk = risk_before_after(extras.before, extras.after, release.guarantee)
     if release.rows is None:
         return [loss_part(release, None, extras.scores, extras.seconds), risk]
