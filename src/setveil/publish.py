@@ -319,7 +319,7 @@ def report(
     from .io.folder.staging import replace_private
     from .model.guarantees import KmAnonymity
     from .reopen import read_set_release
-    from .report.pages.sets import Extras, private_report
+    from .report.pages.sets import private_report
     from .report.risk_picture import curve_of_records
     from .risk.curve import BUDGET
 
@@ -337,18 +337,15 @@ def report(
         chosen = (told.k, told.m) if isinstance(told, KmAnonymity) else None
         frontier = [(sweep.figure(chosen), f"{sweep.lost}; this release is framed, if it was swept.")]
         frontier += [(sweep.curves(), "")] if len(sweep.ks) > 1 else []
-    extras = Extras(
-        after=curve_of_records(release.published, told, budget=BUDGET),
-        before=risk_before(release, budget=BUDGET),
-        scores=measure(release, watch=watch),
-        frontier=frontier,
-    )
     page = private_report(
         release,
         read_certificate(path),
         verdict=verdict,
         notices=release.notices,
-        extras=extras,
+        after=curve_of_records(release.published, told, budget=BUDGET),
+        before=risk_before(release, budget=BUDGET),
+        scores=measure(release, watch=watch),
+        frontier=frontier,
     )
     if output is None:
         return replace_private(path, REPORT, page)

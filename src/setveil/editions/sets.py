@@ -151,17 +151,16 @@ class SetsEdition(PartsEdition[Release]):
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
         """Return the page for the holder of the data alone."""
-        from ..report.pages.sets import Extras, private_report
+        from ..report.pages.sets import private_report
 
-        before = risk_before(self.release)
-        seconds = seconds_of(self.release, watch)
-        extras = Extras(after=self._risk_after, before=before, seconds=seconds)
         return private_report(
             self.release,
             confirmed.certificate,
             verdict=confirmed.verdict,
             notices=confirmed.notices,
-            extras=extras,
+            before=risk_before(self.release),
+            seconds=seconds_of(self.release, watch),
+            after=self._risk_after,
         )
 
 

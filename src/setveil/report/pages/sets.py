@@ -12,7 +12,6 @@ says so at its top, in its title and in print. It lies in the private twin, neve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...audit.verdict import Verdict
 from ...measure.branches import branch_losses
@@ -30,6 +29,7 @@ from ..html import (
     bar,
     box,
     element,
+    first_of,
     join,
     label,
     listed,
@@ -87,24 +87,17 @@ def public_report(
     paths: Sequence[Sequence[str]],
     curve: RiskCurve | None = None,
 ) -> bytes:
-    """Return the page ``report.html`` of a release folder.
+    """Return the page ``report.html`` of a release folder, whose certificate need not name it yet.
 
-    Parameters
-    ----------
-    certificate
-        The certificate, which need not name the report yet.
-    published
-        The published records.
-    paths
-        The published labels, each with what is above it up to its root.
-    curve
-        The risk that the published records leave, counted from them alone.
+    The published labels come by their `paths` up to their roots; the risk is counted from the published
+    records alone.
     """
     guarantee = guarantee_from_dict(certificate["guarantee"])
+    least, empty = guarantee.least_support, int((published.length_by_record == 0).sum())
     return public_page(
         certificate,
         _public_head(certificate, published, paths),
-        loss(certificate, _empty_records(guarantee, published)),
+        loss(certificate, f"<{least}" if 0 < empty < least else empty),
         risk_after(curve, guarantee),
         labels(guarantee, published, paths),
         recoding=_recoding(certificate),
@@ -179,38 +172,13 @@ def labels(guarantee: Guarantee, published: Transactions, paths: Sequence[Sequen
     )
 
 
-def _empty_records(guarantee: Guarantee, published: Transactions) -> int | str:
-    """Return how many published records hold no label: a band where they are few."""
-    count = int((published.length_by_record == 0).sum())
-    least = guarantee.least_support
-    return f"<{least}" if 0 < count < least else count
-
-
 def _named_as_secret(guarantee: Guarantee) -> Html:
     """Return which published labels the promise treats as sensitive or private."""
     names = sorted(guarantee.secret_labels)
     if not names:
         return Html("")
-    shown: list[Content] = [label(name) for name in names[:MOST_SECRET]]
-    if len(names) > MOST_SECRET:
-        shown.append(f"and {len(names) - MOST_SECRET:,} more")
+    shown = first_of([label(name) for name in names], MOST_SECRET)
     return paragraph(f"Named as {guarantee.secrets}: ", join(shown, ", "), ".")
-
-
-@dataclass(frozen=True)
-class Extras:
-    """What a report can show beside the release itself; each part may be missing.
-
-    `after` and `before` are the risk curves of the published and of the original records, `scores`
-    measures of the loss, `frontier` pictures of what other strengths of the promise would cost, each
-    with a sentence, `seconds` what each stage took until the page was made.
-    """
-
-    after: RiskCurve | None = None
-    before: RiskCurve | None = None
-    scores: Scores | None = None
-    frontier: Sequence[tuple[Figure, str]] = ()
-    seconds: Mapping[str, float] | None = None
 
 
 def private_report(
@@ -219,26 +187,38 @@ def private_report(
     *,
     verdict: Verdict,
     notices: Sequence[str],
-    extras: Extras,
+    after: RiskCurve | None = None,
+    before: RiskCurve | None = None,
+    scores: Scores | None = None,
+    frontier: Sequence[tuple[Figure, str]] = (),
+    seconds: Mapping[str, float] | None = None,
 ) -> bytes:
     """Return the page ``report.html`` of a private twin.
 
-    Parameters
-    ----------
-    release, certificate
-        What is published; what needs the original records is left out where they are not at hand.
-    verdict
-        What the audit of the written files said.
-    notices
-        What was noticed on the way.
-    extras
-        What else is shown.
+    The risk curves of the published and of the original records, measures of the loss, pictures of what
+    other strengths of the promise would cost, each with a sentence, and what each stage took may be
+    missing; so may what needs the original records, where they are not at hand.
     """
+    pair = None if release.rows is None else BeforeAfter(release.recoding, release.rows)
+    branches = None if pair is None else branch_losses(pair)
     parts = [
         _verdict(verdict, certificate),
-        *_about_originals(release, extras),
-        _frontier(extras.frontier),
-        _notices(notices),
+        loss_part(release, branches, scores, seconds),
+        risk_before_after(before, after, release.guarantee),
+    ]
+    if pair is not None:
+        parts += [
+            changes_part(generalized(pair)),
+            left_out_part(left_out(pair), len(release.dropped)),
+            cut_part(pair),
+        ]
+    if frontier:
+        drawn = [picture(figure, said) for figure, said in frontier]
+        parts.append(section("frontier", "What other strengths would cost", *drawn))
+    if notices:
+        said = [_sentence(notice) for notice in notices[:MOST_NOTICES]]
+        parts.append(section("notices", "Notices of the run", listed(said)))
+    parts += [
         promises(certificate),
         questions(certificate),
         making(certificate, _recoding(certificate)),
@@ -258,20 +238,6 @@ def private_report(
         footer(certificate),
         private=True,
     )
-
-
-def _about_originals(release: Release, extras: Extras) -> list[Html]:
-    risk = risk_before_after(extras.before, extras.after, release.guarantee)
-    if release.rows is None:
-        return [loss_part(release, None, extras.scores, extras.seconds), risk]
-    pair = BeforeAfter(release.recoding, release.rows)
-    return [
-        loss_part(release, branch_losses(pair), extras.scores, extras.seconds),
-        risk,
-        changes_part(generalized(pair)),
-        left_out_part(left_out(pair), len(release.dropped)),
-        cut_part(pair),
-    ]
 
 
 def _private_head(release: Release, certificate: Certificate) -> Html:
@@ -306,17 +272,11 @@ def _verdict(verdict: Verdict, certificate: Certificate) -> Html:
         )
         for found in verdict.by_size
     ]
-    answer = "✓ The promise holds." if verdict.holds else "✗ The promise does not hold."
+    said = "✓ The promise holds." if verdict.holds else "✗ The promise does not hold."
+    name = guarantee_name(certificate)
+    answer = (element("strong", said), " ", name, f", {SUPPORTS[verdict.mode]}.")
     parts: list[Content] = [
-        box(
-            "verdict" if verdict.holds else "secret",
-            paragraph(
-                element("strong", answer),
-                " ",
-                guarantee_name(certificate),
-                f", {SUPPORTS[verdict.mode]}.",
-            ),
-        )
+        box("verdict" if verdict.holds else "secret", paragraph(*answer)),
     ]
     if verdict.smallest_support is not None:
         rarest = counted(verdict.smallest_support, "record")
@@ -324,29 +284,11 @@ def _verdict(verdict: Verdict, certificate: Certificate) -> Html:
     if verdict.worst_ratio is not None:
         parts.append(paragraph(f"The largest share of a sensitive label is {verdict.worst_ratio}."))
     if rows:
-        parts.append(
-            table(
-                ("labels known", "#combinations counted", "#rarest up to here", "#violations"),
-                rows[:MOST_SIZES],
-                caption="What the audit of the written files counted",
-            )
-        )
+        heads = ("labels known", "#combinations counted", "#rarest up to here", "#violations")
+        caption = "What the audit of the written files counted"
+        parts.append(table(heads, rows[:MOST_SIZES], caption=caption))
     parts.append(listed(verdict.notes))
     return section("verdict", "What the audit counted", *parts)
-
-
-def _frontier(pictures: Sequence[tuple[Figure, str]]) -> Html:
-    if not pictures:
-        return Html("")
-    drawn = [picture(figure, said) for figure, said in pictures]
-    return section("frontier", "What other strengths would cost", *drawn)
-
-
-def _notices(notices: Sequence[str]) -> Html:
-    if not notices:
-        return Html("")
-    said = [_sentence(notice) for notice in notices[:MOST_NOTICES]]
-    return section("notices", "Notices of the run", listed(said))
 
 
 def _sentence(text: str) -> str:
