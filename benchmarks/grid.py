@@ -48,7 +48,7 @@ class Bench:
 
         from setveil.engines.local import LocalEngine
         from setveil.model.guarantees import KmAnonymity
-        from setveil.run.sets import Job
+        from setveil.run.work import Job
 
         job = Job(KmAnonymity(2, 1), method="trim", cost="lm")
         self.prepared = job.prepare(*source.load())

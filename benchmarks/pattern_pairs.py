@@ -165,16 +165,16 @@ def hidden(pair: Any, *, time_limit: float | None = None, **options: Any) -> Any
     `options` are those of the method, and `growth`, `min_support` and `every_level` of the promise.
     Those of annealing are left out where another search is asked for.
     """
+    from setveil.api import anonymize
     from setveil.model.guarantees import HiddenPatterns
     from setveil.progress import Watch
-    from setveil.run.pairs import hide_patterns
 
     if options.get("search") != "annealed":
         options = {name: value for name, value in options.items() if name not in ANNEALING}
     promise = {
         name: options.pop(name) for name in ("growth", "min_support", "every_level") if name in options
     }
-    return hide_patterns(pair, HiddenPatterns(**promise), watch=Watch(time_limit=time_limit), **options)
+    return anonymize(pair, HiddenPatterns(**promise), watch=Watch(time_limit=time_limit), **options)
 
 
 def judged(release: Any) -> dict[str, Any]:

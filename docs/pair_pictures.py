@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from docs.method_pictures import chips
+from setveil.api import anonymize
 from setveil.hierarchy.tree import Hierarchy
 from setveil.mining.emerging import EmergingPatterns, emerging_patterns
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.report.drawing import ABOVE, CHOSEN, MUTED, PLAIN, RARE, Drawing, Style
-from setveil.run.pairs import hide_patterns
 
 MARRIED = (("BA", "executive"), ("MSE", "manager"), ("MSE", "manager"), ("MSE", "manager"))
 NEVER = (
@@ -77,7 +77,7 @@ def _patterns(before: EmergingPatterns) -> list[str]:
 def pair_picture() -> str:
     """Two tables that patterns tell apart, and the same after some values were raised."""
     pair = PatternPair.of_tables(_sets(MARRIED), _sets(NEVER), ("edu", "job"), TREES, names=NAMES)
-    release = hide_patterns(pair, GOAL)
+    release = anonymize(pair, GOAL)
     before = emerging_patterns(
         _sets(MARRIED), _sets(NEVER), growth=GOAL.growth, min_support=GOAL.min_support, names=NAMES
     )

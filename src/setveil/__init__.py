@@ -72,14 +72,14 @@ if TYPE_CHECKING:
     from .publish import Publication, publish, report
     from .release.release import Release
     from .reopen import read_release
-    from .run.sets import Job
+    from .run.work import Job
     from .sweep import sweep
 
 _HOME = {
     "Coherence": "model.guarantees",
     "HiddenPatterns": "model.guarantees",
     "Hierarchy": "hierarchy.tree",
-    "Job": "run.sets",
+    "Job": "run.work",
     "KAnonymity": "model.guarantees",
     "KmAnonymity": "model.guarantees",
     "LDiversity": "model.guarantees",

@@ -15,7 +15,7 @@ from .arguments import checked
 from .errors import UsageError
 from .hierarchy.tree import Hierarchy
 from .model.fit import by_column
-from .model.guarantees import BucketGuarantee, Guarantee, HiddenPatterns
+from .model.guarantees import BucketGuarantee, Guarantee, HiddenPatterns, Promise
 from .model.layout import Layout
 from .model.microdata import Microdata
 from .model.pattern_pair import PatternPair
@@ -25,8 +25,9 @@ from .refusals import NAMES, refuse_release
 from .release.buckets import BucketRelease
 from .release.pair_release import PairRelease
 from .release.release import Release
-from .run import Run, anonymize_kind
-from .run.fields import BUCKETS, PAIRS, SETS, fields_of
+from .run import Run
+from .run.fields import BUCKETS, SETS, fields_of
+from .run.work import Job, Settings
 
 if TYPE_CHECKING:
     from .audit.verdict import BucketFinding, PairFinding, Verdict
@@ -42,21 +43,17 @@ def anonymize(data: Any, guarantee: Guarantee, **options: Any) -> Release: ...
 def anonymize(data: Microdata, guarantee: BucketGuarantee, **options: Any) -> BucketRelease: ...
 @overload
 def anonymize(data: PatternPair, guarantee: HiddenPatterns, **options: Any) -> PairRelease: ...
-@checked("guarantee", "hierarchy", "method", "cost", "unknown", "time_limit", "threads")
+@checked(
+    "guarantee", "hierarchy", "method", "cost", "unknown", "time_limit", "threads", settings=Settings
+)
 def anonymize(
     data: Any,
     guarantee: Guarantee | BucketGuarantee | HiddenPatterns,
     *,
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
     method: str | None = None,
-    cost: str = "ncp",
-    weights: Mapping[str, Fraction | int | float] | None = None,
-    time_limit: float | None = None,
-    threads: int | None = None,
-    unknown: str = "error",
     watch: Watch | None = None,
     layout: Layout | None = None,
-    domain: str = "used",
     **options: Any,
 ) -> Release | BucketRelease | PairRelease:
     """Return a release of `data` that keeps `guarantee`; nothing is written.
@@ -103,48 +100,33 @@ def anonymize(
     [('alcohol', 'milk'), ('alcohol', 'milk'), ('milk',)]
     """
     refuse_paths(hierarchy)
-    if watch is not None and time_limit is not None:
-        watch = watch.within(time_limit)
-    settings = {
-        "hierarchy": hierarchy,
-        "cost": cost,
-        "weights": weights,
-        "domain": domain,
-        "threads": threads,
-        "unknown": unknown,
-        "layout": layout,
-    }
-    kind = getattr(guarantee, "kind", SETS)
-    if kind != SETS:
-        _refuse_unfit(kind, settings)
-        options |= {"threads": threads} if kind == PAIRS else {}
-        watch = watch or Watch(time_limit=time_limit)
-        other: BucketRelease | PairRelease = anonymize_kind(kind)(
-            data, guarantee, method_key=method, watch=watch, **options
-        )
-        return other
-    from .run.sets import Job
-
-    job = Job(
-        guarantee=_guarantee(guarantee),
-        method=method,
-        cost=cost,
-        weights=weights,
-        time_limit=time_limit,
-        threads=threads,
-        unknown=unknown,
-        options=options,
-        domain=domain,
+    job = Job.of(_promise(guarantee), method, options)
+    if job.guarantee.kind == SETS:
+        data = as_transactions(data)
+    else:
+        _refuse_unfit(job, hierarchy, layout)
+    if watch is not None and job.time_limit is not None:
+        watch = watch.within(job.time_limit)
+    release: Release | BucketRelease | PairRelease = job.prepare(data, hierarchy).run(
+        watch, layout=layout
     )
-    return job.prepare(as_transactions(data), hierarchy).run(watch, layout=layout)
+    return release
 
 
-def _refuse_unfit(kind: str, settings: Mapping[str, Any]) -> None:
+def _promise(guarantee: object) -> Any:
+    """Return a promise of any kind; `UsageError` for anything else."""
+    return guarantee if isinstance(guarantee, Promise) else _guarantee(guarantee)
+
+
+def _refuse_unfit(job: Job, hierarchy: object, layout: Layout | None) -> None:
     """Raise `UsageError` for a setting that is only for sets."""
-    usual = {"cost": "ncp", "domain": "used", "unknown": "error"}
+    kind, usual = job.guarantee.kind, Job(job.guarantee)
+    names = ("cost", "weights", "domain", "threads", "unknown")
+    changed = {name: getattr(job, name) != getattr(usual, name) for name in names}
+    given = {"hierarchy": hierarchy is not None, **changed, "layout": layout is not None}
     fitting = {field.name for field in fields_of(Run) if kind in field.fits}
-    unfit = [name for name in settings if name in _OF_READING or name not in fitting]
-    if any(settings[name] != usual.get(name) for name in unfit):
+    unfit = [name for name in given if name in _OF_READING or name not in fitting]
+    if any(given[name] for name in unfit):
         read = "table is" if kind == BUCKETS else "data sets are"
         raise UsageError(
             f"{', '.join(unfit[:-1])} and {unfit[-1]} do not fit {NAMES[kind]}.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import dataclasses
 import functools
 import inspect
 import os
@@ -36,17 +37,18 @@ _NAMES: Mapping[Any, str] = {
 }
 
 
-def checked(*leaving: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def checked(*leaving: str, settings: type | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator that raises `UsageError` for arguments of another type than annotated.
 
     Those of `leaving` the function itself checks, and says more about. Where it takes
     ``**options: Unpack[Options]``, each key of that `TypedDict` is an argument of its own, in the
-    signature too; ``Annotated[type, default]`` tells what the function gets where it is not given.
+    signature too; ``Annotated[type, default]`` tells what the function gets where it is not given. So
+    are the fields of the dataclass `settings`, beside which ``**options`` may hold anything.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         plain = inspect.signature(function)
-        signature = _with_options(function, plain)
+        signature = _with_options(function, plain, settings)
         kind_of: dict[str, Any] = {}
 
         @functools.wraps(function)
@@ -56,7 +58,7 @@ def checked(*leaving: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 bound = signature.bind(*args, **kwargs)
             except TypeError:
-                if signature is not plain:
+                if signature is not plain and settings is None:
                     _refuse_unknown(function, signature, kwargs)
                 return function(*args, **kwargs)  # which raises it, and says it better
             given = bound.arguments
@@ -96,9 +98,21 @@ def checked(*leaving: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-def _with_options(function: Callable[..., object], plain: inspect.Signature) -> inspect.Signature:
-    """Return a signature in which unpacked options stand one by one."""
+def _with_options(
+    function: Callable[..., object], plain: inspect.Signature, settings: type | None
+) -> inspect.Signature:
+    """Return a signature in which unpacked options, or settings, stand one by one."""
     *own, last = plain.parameters.values()
+    if settings is not None:
+        known: Any = settings
+        types = get_type_hints(settings)
+        fields = [
+            last.replace(name=field.name, kind=last.KEYWORD_ONLY, default=field.default)
+            for field in dataclasses.fields(known)
+            if field.name not in plain.parameters
+        ]
+        added = [field.replace(annotation=types[field.name]) for field in fields]
+        return plain.replace(parameters=[*own, *added, last])
     found = _UNPACKED.fullmatch(str(last.annotation))
     if found is None:
         return plain

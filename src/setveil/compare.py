@@ -30,8 +30,8 @@ from .registry import method as method_record
 from .release.recoding import BeforeAfter
 from .release.release import Release
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
-from .run.sets import Job, Prepared
-from .run.work import named_listener
+from .run.sets import Prepared
+from .run.work import Job, Settings, named_listener
 
 __all__ = ["MEASURES", "SECONDS", "Compared", "Comparison", "compare"]
 
@@ -41,7 +41,7 @@ MEASURES = ("ncp", "lm", "discernibility")
 """What is computed of each result where nothing else is said."""
 
 
-@checked("hierarchy", "cost", "unknown", "threads", "time_limit")
+@checked("hierarchy", "cost", "unknown", "threads", "time_limit", settings=Settings)
 def compare(
     data: Any,
     guarantee: Guarantee,
@@ -49,14 +49,9 @@ def compare(
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
     methods: Sequence[str] | None = None,
     measures: str | Sequence[str] = MEASURES,
-    cost: str = "ncp",
-    weights: Mapping[str, Fraction | int | float] | None = None,
     time_limit: float | None = SECONDS,
-    threads: int | None = None,
-    unknown: str = "error",
-    domain: str = "used",
     watch: Watch | None = None,
-    **options: object,
+    **options: Any,
 ) -> Comparison:
     """Return what several methods make of the same data; nothing is written.
 
@@ -99,7 +94,7 @@ def compare(
     """
     watch = watch or Watch()
     refuse_paths(hierarchy)
-    any_job = Job(guarantee, None, cost, weights, time_limit, threads, unknown, options, domain)
+    any_job = Job.of(guarantee, None, {"time_limit": time_limit, **options})
     jobs = _jobs(any_job, methods)
     names = [measure.name for measure in chosen(measures)]
     transactions = as_transactions(data)
@@ -123,13 +118,13 @@ def compare(
         notices += [f"{row.method}: {notice}" for notice in remarks]
     return Comparison(
         guarantee=str(guarantee),
-        cost=cost,
+        cost=any_job.cost,
         records=len(transactions),
         items=prepared.hierarchy.n_leaves,
         rows=tuple(sorted(rows, key=_rank)),
-        weighted=bool(weights),
+        weighted=bool(any_job.weights),
         notices=tuple(notices),
-        domain=domain,
+        domain=any_job.domain,
     )
 
 

@@ -27,13 +27,15 @@ from .progress import Watch
 from .release.header import is_useless, records_with, tops
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED
 from .report.frontier import Sweep, SweepPoint
-from .run.sets import Job, Prepared
-from .run.work import named_listener
+from .run.sets import Prepared
+from .run.work import Job, Settings, named_listener
 
 __all__ = ["Sweep", "SweepPoint", "read_sweep", "sweep"]
 
 
-@checked("hierarchy", "ks", "ms", "method", "cost", "unknown", "threads", "time_limit")
+@checked(
+    "hierarchy", "ks", "ms", "method", "cost", "unknown", "threads", "time_limit", settings=Settings
+)
 def sweep(
     data: Any,
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
@@ -41,14 +43,8 @@ def sweep(
     ms: int | Iterable[int],
     *,
     method: str = "optimal",
-    cost: str = "ncp",
-    weights: Mapping[str, Fraction | int | float] | None = None,
-    time_limit: float | None = None,
-    threads: int | None = None,
-    unknown: str = "error",
-    domain: str = "used",
     watch: Watch | None = None,
-    **options: object,
+    **options: Any,
 ) -> Sweep:
     r"""Return the loss of every (k, m) of the grid, by a method for k^m-anonymity.
 
@@ -98,24 +94,14 @@ def sweep(
         raise UsageError(
             "a sweep needs at least one k and one m.", "Give for example ks=[2, 5], ms=[1, 2]."
         )
+    # The weakest promise there is: a point that asks for too much becomes a row, not an error.
+    job = Job.of(KmAnonymity(2, grid[-1].m), method, options)
     shared: dict[str, Any] = {}
     if method == "optimal":
         # With a time limit a first cut is wanted, for there must be something valid to return.
-        shared = {"pool": ClausePool(), "seed": time_limit is not None}
-    # The weakest promise there is: a point that asks for too much becomes a row, not an error.
-    job = Job(
-        KmAnonymity(2, grid[-1].m),
-        method=method,
-        cost=cost,
-        weights=weights,
-        time_limit=time_limit,
-        threads=threads,
-        unknown=unknown,
-        options=options,
-        domain=domain,
-    )
+        shared = {"pool": ClausePool(), "seed": job.time_limit is not None}
     prepared = job.prepare(as_transactions(data), hierarchy)
-    engine = LocalEngine(prepared.hierarchy, prepared.rows, threads=threads)
+    engine = LocalEngine(prepared.hierarchy, prepared.rows, threads=job.threads)
     points: list[SweepPoint] = []
     notices = list(prepared.notices)
     # Strong promises first: the sets that they forbid bind the weaker ones more often than not.
@@ -124,14 +110,23 @@ def sweep(
         own = Watch(
             named_listener(watch.listener, _stage(guarantee), number / len(grid)), stop=watch.stop
         )
-        own = own if time_limit is None else own.within(time_limit)
+        own = own if job.time_limit is None else own.within(job.time_limit)
         own = own if watch.time_limit is None else own.within(watch.remaining)
         point, remarks = _point(prepared, engine, guarantee, own, shared)
         points.append(point)
         notices += [f"{_stage(guarantee)}: {notice}" for notice in remarks]
     points.sort(key=lambda point: (point.k, point.m))
     records, items = len(prepared.rows), prepared.hierarchy.n_leaves
-    return Sweep(method, cost, tuple(points), records, items, bool(weights), tuple(notices), domain)
+    return Sweep(
+        method,
+        job.cost,
+        tuple(points),
+        records,
+        items,
+        bool(job.weights),
+        tuple(notices),
+        job.domain,
+    )
 
 
 def read_sweep(path: str | os.PathLike[str]) -> Sweep:

@@ -17,7 +17,7 @@ import pytest
 
 import setveil as sv
 from setveil.errors import DataError, InternalError, SetveilError, UsageError
-from setveil.run.sets import Job
+from setveil.run.work import Job
 
 WRONG: tuple[Any, ...] = (
     None, True, -1, 0, 3, 10**30, 1.5, float("nan"), float("inf"), "", "x", "\ud800", "a\0b", b"x",

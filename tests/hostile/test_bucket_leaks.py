@@ -18,6 +18,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from setveil.api import anonymize
 from setveil.audit import audit_folder
 from setveil.errors import Infeasible, UsageError
 from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
@@ -25,7 +26,6 @@ from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
 from setveil.publish import publish
 from setveil.release.buckets import Bucketing, BucketRelease
-from setveil.run.buckets import anonymize_table
 from tests.hostile.labels import XSS
 from tests.hostile.test_hostile_labels import harmless, parsed
 from tests.integration.cli import Shell
@@ -134,7 +134,7 @@ def test_public_bytes_follow_from_the_tables_alone(tmp_path: Path, guarantee: Bu
         random = Random(seed)
         rows = random_rows(random, 8, 20)
         try:
-            release = anonymize_table(table_of(rows), guarantee, rules=rules)
+            release = anonymize(table_of(rows), guarantee, rules=rules)
         except Infeasible:
             continue
         place = tmp_path / str(seed)
@@ -216,9 +216,9 @@ def test_left_out_are_those_whom_no_buckets_hide_and_nothing_of_them_is_publishe
         options = {"rules": facts, "min_exp": 0.999999, "suppress_infeasible": True}
         if not kept:
             with pytest.raises(Infeasible):
-                anonymize_table(data, MatchingDiversity(l), **options)
+                anonymize(data, MatchingDiversity(l), **options)
             continue
-        release = anonymize_table(data, MatchingDiversity(l), **options)
+        release = anonymize(data, MatchingDiversity(l), **options)
         gone = sorted(set(rows) - set(kept))
         assert release.left_out == tuple(gone)
         assert sorted(release.data.rows()) == sorted(kept)
@@ -236,7 +236,7 @@ def test_left_out_are_those_whom_no_buckets_hide_and_nothing_of_them_is_publishe
         seen[bool(gone)] += 1
         # Whoever was left out changes no public word: only buckets are up to chance.
         alone = dict(zip(("age", "sex", "zip", "ill"), zip(*kept, strict=True), strict=True))
-        other = anonymize_table(Microdata.from_columns(alone, "ill"), MatchingDiversity(l), **options)
+        other = anonymize(Microdata.from_columns(alone, "ill"), MatchingDiversity(l), **options)
         assert other.left_out == ()
         alike = replace(other, bucketing=same_buckets(release, other))
         publish(alike, tmp_path / f"{seed}b", allow_useless=True)
@@ -258,7 +258,7 @@ def test_the_same_seed_and_any_order_give_the_same_kind_of_buckets() -> None:
         shapes = set()
         for seed in range(3):
             mixed = Random(seed).sample(rows, len(rows))
-            release = anonymize_table(table_of(mixed), guarantee, rules=rules, random=Random(7))
+            release = anonymize(table_of(mixed), guarantee, rules=rules, random=Random(7))
             held = Counter(
                 zip(
                     release.bucketing.bucket_by_tuple.tolist(), release.data.value_by_tuple, strict=True
@@ -273,7 +273,7 @@ def test_the_same_seed_and_any_order_give_the_same_kind_of_buckets() -> None:
 
 
 def test_seeded_runs_are_not_published(tmp_path: Path) -> None:
-    release = anonymize_table(table_of(random_rows(Random(1), 14, 14)), LDiversity(2), random=Random(0))
+    release = anonymize(table_of(random_rows(Random(1), 14, 14)), LDiversity(2), random=Random(0))
     with pytest.raises(UsageError, match="not for release"):
         publish(release, tmp_path / "out")
     assert not list(tmp_path.iterdir())
@@ -314,7 +314,7 @@ def test_written_files_keep_the_promise_by_the_naive_oracle(tmp_path: Path, bloc
         rules = () if seed % 2 else RULES
         options = {} if seed % 2 else {"min_exp": 0.6}
         try:
-            release = anonymize_table(table_of(rows), guarantee, rules=rules, **options)
+            release = anonymize(table_of(rows), guarantee, rules=rules, **options)
         except Infeasible:
             seen["infeasible"] += 1
             continue
@@ -362,7 +362,7 @@ def test_labels_that_look_like_code_are_inert(tmp_path: Path, form: str) -> None
     rules = [
         NegativeRule((("<b>who</b>", label),), other) for label, other in zip(XSS, others, strict=True)
     ]
-    release = anonymize_table(data, MatchingDiversity(2), rules=rules, min_fact_conf=0.3)
+    release = anonymize(data, MatchingDiversity(2), rules=rules, min_fact_conf=0.3)
     publish(release, tmp_path / "out", format=form)
     assert audit_folder(tmp_path / "out").holds
     assert set(rules) <= set(release.rules)

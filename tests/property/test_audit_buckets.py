@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from setveil.api import anonymize
 from setveil.audit.buckets import PublishedBuckets, audit_buckets
 from setveil.audit.conditions import ruled_out
 from setveil.editions.buckets import audit_unwritten
@@ -21,7 +22,6 @@ from setveil.model.rules import NegativeRule, impossible_values
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing
 from setveil.release.possible import classify, possible_counts
-from setveil.run.buckets import anonymize_table
 from tests.oracle.buckets import Person, is_share_diverse, real_values, valid_values
 
 EMPTY = "(missing)"
@@ -244,7 +244,7 @@ def test_rows_are_left_out_where_some_have_no_value_too() -> None:
         data, _, rules = with_empty_cells(random)
         guarantee = MatchingDiversity(random.choice([2, 2, 3]))
         try:
-            release = anonymize_table(data, guarantee, rules=rules, random=random, **options)
+            release = anonymize(data, guarantee, rules=rules, random=random, **options)
         except (Infeasible, DataError) as error:
             seen[type(error).__name__] += 1
             continue

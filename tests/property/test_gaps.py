@@ -12,6 +12,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from setveil.api import anonymize
 from setveil.audit import BucketFinding, audit_folder
 from setveil.editions.buckets import audit_unwritten
 from setveil.errors import DataError, Infeasible
@@ -28,7 +29,6 @@ from setveil.release.buckets import Bucketing, BucketRelease
 from setveil.release.possible import classify
 from setveil.reopen.others import read_public_buckets
 from setveil.risk.buckets import TableRisk, attack_by_rules, possible_despite_gaps
-from setveil.run.buckets import anonymize_table
 from tests.oracle.buckets import Person, every_way, values_in_worlds
 
 PLACES = Hierarchy.from_paths([("a1", "A", "*"), ("a2", "A", "*"), ("b", "*")])
@@ -247,7 +247,7 @@ def test_missing_rules_gave_people_away_and_do_no_more(grouping: str, at_least: 
             method="injector",
         )
         assert audit_unwritten(before).holds == (attack.vulnerable_by_gaps == 0)
-        after = anonymize_table(
+        after = anonymize(
             data, MatchingDiversity(2), random=Random(seed), control=control, grouping=grouping
         )
         attack = attack_by_rules(data, after.bucketing, after.rules, 2, complete=after.complete)
@@ -262,13 +262,13 @@ def test_the_guard_finds_the_worlds_of_a_large_bucket() -> None:
     data = Microdata.from_columns({"sex": [p[0] for p in people], "ill": [p[1] for p in people]}, "ill")
     facts = (NegativeRule((("sex", "F"),), "kidney"),)
     for seed in range(20):
-        found = anonymize_table(data, MatchingDiversity(2), rules=facts, random=Random(seed))
+        found = anonymize(data, MatchingDiversity(2), rules=facts, random=Random(seed))
         assert (found.figures["buckets"], found.figures["joined for missing rules"]) == (13, 0)
 
 
 def test_a_release_tells_from_where_on_rules_are_complete_and_is_held_to_it(tmp_path: Path) -> None:
     data = people_of_a_hospital(1)
-    release = anonymize_table(data, MatchingDiversity(2))
+    release = anonymize(data, MatchingDiversity(2))
     publish(release, tmp_path / "out")
     file = tmp_path / "out" / "certificate.json"
     document = json.loads(file.read_text())

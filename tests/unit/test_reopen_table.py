@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import setveil as sv
+from setveil.api import anonymize
 from setveil.errors import DataError, FileSystemError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
@@ -21,7 +22,6 @@ from setveil.publish import publish
 from setveil.release.buckets import BucketRelease
 from setveil.reopen.others import read_bucket_release, read_public_buckets
 from setveil.risk.buckets import attack_by_rules
-from setveil.run.buckets import anonymize_table
 
 AGES = Hierarchy.from_paths([(str(age), f"{age // 10}0s", "any") for age in range(10, 90)])
 RULES = (
@@ -48,7 +48,7 @@ def made(folder: Path, guarantee: BucketGuarantee, seed: int = 0, **more: Any) -
     known: dict[str, Any] = (
         {"rules": RULES, "min_fact_conf": 0.01} if isinstance(guarantee, MatchingDiversity) else {}
     )
-    release = anonymize_table(table(seed), guarantee, **known)
+    release = anonymize(table(seed), guarantee, **known)
     publish(release, folder, **more)
     return release
 

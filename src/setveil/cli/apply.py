@@ -8,7 +8,7 @@ import typer
 
 from ..errors import UsageError
 from ..run import Output, Shown
-from ..run.fields import SETS, Text, declare
+from ..run.fields import Text, declare
 from ..run.reading import SetsInput, input_files
 from . import screen
 from .flags import check_there, with_flags
@@ -96,7 +96,7 @@ def apply(
             as_json=asked.as_json,
         )
         raise typer.Exit(1)
-    outcome = Outcome(SETS, extension.release, publication)
+    outcome = Outcome(extension.release, publication)
     screen.notices(outcome.notices, verbose=asked.verbose)
     plain = {"published": True, **extension.as_dict(), **outcome.as_dict()}
     screen.result(str(outcome), plain, as_json=asked.as_json)

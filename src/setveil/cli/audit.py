@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import typer
 
 from ..errors import UsageError
-from ..run import Shown
+from ..run import Promised, Shown
 from ..run.fields import Fields, Texts, declare, texts
-from ..run.promise import Promised
 from ..run.reading import Files, SetsInput, Tables, input_files
 from . import screen
 from .flags import as_json, check_there, with_flags
@@ -57,12 +56,12 @@ def audit(
         data: Any = target
     else:
         check_there([] if target == "-" else [target])
-        asked.guarantee()
+        guarantee = asked.guarantee()
         input_files(asked, target, lists=asked.item_lists())
         # A bag tells more than the set that would be counted.
         data = asked.read_sets(target, repeats="error")
         screen.notices(data.notices, verbose=asked.verbose)
-        guarantee = asked.guarantee(None, data)
+        guarantee = asked.with_column(guarantee, data)
         if asked.hierarchy:
             hierarchy = asked.read_trees(data)
     from ..api import audit as judge

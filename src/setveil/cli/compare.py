@@ -8,9 +8,8 @@ import typer
 
 from ..errors import Infeasible, UsageError
 from ..registry import method as method_record
-from ..run import Cost, Run, Shown, Threads
+from ..run import Cost, Promised, Run, Shown, Threads
 from ..run.fields import Options, Text, declare, listed, switch
-from ..run.promise import Promised
 from ..run.reading import SetsInput, input_files
 from . import screen
 from .flags import as_json, check_outputs, with_flags, write_output
@@ -75,7 +74,7 @@ def compare(
     for key in keys:
         method_record(key)
     first = keys[0] if keys else None
-    asked.guarantee(first)
+    guarantee = asked.guarantee(first)
     check_views(asked, data)
     inputs = input_files(asked, data, asked.weights, lists=asked.item_lists())
     check_outputs(asked, inputs, "figure", "save_job")
@@ -92,15 +91,11 @@ def compare(
         with screen.progress() as listener:
             found = compare_methods(
                 transactions,
-                asked.guarantee(first, transactions),
+                asked.with_column(guarantee, transactions),
                 hierarchy=asked.read_trees(transactions),
                 methods=keys or None,
-                cost=asked.cost,
                 weights=asked.read_weights(),
-                time_limit=asked.time_limit,
-                threads=asked.threads,
-                unknown=asked.unknown,
-                domain=asked.domain,
+                **asked.settings(),
                 watch=Watch(listener=listener),
                 **more,
             )

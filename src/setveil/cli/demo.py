@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..run.fields import SETS
 from . import screen
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def demo(
         ]
     from ..run.work import Outcome
 
-    outcome = Outcome(SETS, release, publication)
+    outcome = Outcome(release, publication)
     screen.notices(outcome.notices)
     if as_json:
         losses = {other.method: _losses(other) for other in others}

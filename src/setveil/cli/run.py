@@ -147,7 +147,7 @@ def _check(job: FileJob, asked: Asked) -> Work:
     if run.kind != SETS:
         run.guarantee(run.method)  # which says that a job is about sets
     work = run.check()
-    work.check_method()
+    work.check_job()
     for name in work.inputs:
         with telling(Path(name), "read"):
             Path(name).stat()

@@ -97,12 +97,8 @@ def sweep(
                 ks,
                 ms,
                 method=key,
-                cost=asked.cost,
                 weights=asked.read_weights(),
-                time_limit=asked.time_limit,
-                threads=asked.threads,
-                unknown=asked.unknown,
-                domain=asked.domain,
+                **asked.settings(),
                 watch=Watch(listener=listener),
                 **asked.options,
             )
@@ -125,18 +121,11 @@ def _numbers(name: str, text: str) -> list[int]:
 def _check(key: str, ks: list[int], ms: list[int], asked: Asked) -> None:
     """Tell slips before a large file is read."""
     from ..model.guarantees import KmAnonymity
-    from ..run.sets import Job
+    from ..run.work import Job
 
     for guarantee in (KmAnonymity(k, m) for k in ks for m in ms):
         method_record(key).check_guarantee(guarantee)
-    job = Job(
-        KmAnonymity(ks[0], ms[0]),
-        key,
-        asked.cost,
-        unknown=asked.unknown,
-        options=asked.options,
-        domain=asked.domain,
-    )
+    job = Job.of(KmAnonymity(ks[0], ms[0]), key, {**asked.settings(), **asked.options})
     job.check(without_hierarchy=not asked.hierarchy and not asked.set_columns)
 
 

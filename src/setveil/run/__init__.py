@@ -12,14 +12,16 @@ The flags of ``setveil anonymize`` and the keys of a job file are made from its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from importlib import import_module
+import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import UsageError
+from ..model.guarantees import GUARANTEES, Guarantee
 from ..refusals import refuse
-from ..registry import ALL_METHODS
+from ..registry import ALL_METHODS, method
 from .fields import (
+    ALL,
     BUCKETS,
     GUARANTEE_PANEL,
     PAIRS,
@@ -28,20 +30,167 @@ from .fields import (
     Fields,
     Options,
     Text,
+    Texts,
     declare,
     fields_of,
+    joined,
     refuse_unfit,
     switch,
+    texts,
 )
-from .promise import Promised
 from .reading import Files, Intervals, Quasi, SecretTable, SetsInput, Tables, Trees, TwoSets
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from ..model.transactions import Transactions
     from .work import Work
 
-__all__ = ["Run", "anonymize_kind", "job_fields"]
+MODELS = ("km", "k", "lm", "coherence")
+"""The guarantees about sets."""
+NUMBERS = ("k", "m", "l", "p")
+
+
+class Promised(Fields):
+    """The guarantee and its parameters."""
+
+    PANEL = GUARANTEE_PANEL
+    FITS = "sets"
+
+    model: Text = declare(
+        "km, k, lm or coherence; l or matching for a table; patterns for two data sets; follows from "
+        "method and options",
+        "--guarantee",
+        fits=ALL,
+    )
+    k: int | None = declare(
+        "records that fit at least", "-k", "--k", metavar="K", models="km k coherence"
+    )
+    m: int | None = declare(
+        "items that an attacker knows at most", "-m", "--m", metavar="M", models="km lm"
+    )
+    l: int | None = declare(  # noqa: E741
+        "a sensitive item is in at most one of L fitting records",
+        metavar="L",
+        fits="sets buckets",
+        models="lm",
+    )
+    negative: bool = switch("the attacker may know absent items too", models="km")
+    sensitive: Texts = texts(
+        "items by commas, or @FILE with one a line; may be repeated",
+        metavar="ITEMS",
+        path="list",
+        fits="sets buckets",
+        models="lm",
+    )
+    h: Text = declare(
+        "percent of fitting records that may hold a private item", metavar="H", models="coherence"
+    )
+    p: int | None = declare(
+        "public items that an attacker knows at most", metavar="P", models="coherence"
+    )
+    private: Texts = texts(
+        "private items by commas, or @FILE; may be repeated",
+        metavar="ITEMS",
+        path="list",
+        models="coherence",
+    )
+
+    def item_lists(self) -> tuple[str, ...]:
+        """Return the lists of items that may be files."""
+        return (*self.sensitive, *self.private)
+
+    def guarantee(self, method_key: str | None = None) -> Guarantee:
+        """Return the guarantee about sets; parameters that it does not have are refused.
+
+        A sensitive column stands for its values, which `with_column` fills in.
+        """
+        model = self._model(method_key)
+        for field in sorted(self.given_fields(), key=lambda field: field.name):
+            if field.models and model not in field.models:
+                raise UsageError(
+                    f"{field.flag} does not fit the guarantee {model!r}.",
+                    "Leave it out, or name another --guarantee.",
+                    code="option-does-not-fit",
+                )
+        promise: Any = GUARANTEES[model]
+        found = {one.name: self._parameter(one.name) for one in dataclasses.fields(promise)}
+        if found.get("h", "") is None and not found["private"]:
+            found["h"] = "100"
+        guarantee: Guarantee = promise(**found)
+        return guarantee
+
+    def _parameter(self, name: str) -> Any:
+        """Return what a guarantee takes as its parameter of this name."""
+        if name == "sensitive":
+            start = [f"{self._sensitive_column}="] if self._sensitive_column else []
+            labels = frozenset([*_items(self.sensitive), *start])
+            _check_sensitive(labels)
+            return labels
+        given = getattr(self, name)
+        if name == "private":
+            return frozenset(_items(given))
+        return self._number(name) if name in NUMBERS else given
+
+    def with_column(self, guarantee: Guarantee, data: Transactions) -> Guarantee:
+        """Return the guarantee about the values of the sensitive column, once the data are read."""
+        if not self._sensitive_column:
+            return guarantee
+        start = f"{self._sensitive_column}="
+        found = {label for label in data.vocabulary if label.startswith(start)}
+        labels = guarantee.secret_labels - {start} | found
+        _check_sensitive(labels)
+        return guarantee.with_secrets(labels)
+
+    def _model(self, method_key: str | None) -> str:
+        """Return the guarantee's name: given, or what the parameters and the method ask for."""
+        if self.model is not None:
+            if self.model not in MODELS:
+                raise UsageError(
+                    f"unknown guarantee {self.model[:40]!r}.", f"Known: {', '.join(MODELS)}."
+                )
+            return self.model
+        if self.l is not None or self.sensitive or self._sensitive_column:
+            return "lm"
+        if self.h or self.p is not None or self.private:
+            return "coherence"
+        if method_key is None:
+            return "km"
+        record = method(method_key)
+        refuse("method", record.kind, method_key)
+        return record.guarantees[0]
+
+    @property
+    def _sensitive_column(self) -> str | None:
+        """The column whose values are all sensitive; only tables have columns."""
+        column: str | None = getattr(self, "sensitive_column", None)
+        return column
+
+    def _number(self, name: str) -> int:
+        value: int | None = getattr(self, name)
+        if value is None:
+            flag = f"--{name}" if name in ("l", "p") else f"-{name}"
+            remedy = f"Give for example {flag} {2 if name in ('m', 'p') else 5}."
+            if name == "m" and self.l is not None:
+                remedy += " Or, for a table with a secret column, --quasi COLUMNS."
+            raise UsageError(f"{flag} is missing.", remedy)
+        return value
+
+
+def _check_sensitive(labels: frozenset[str]) -> None:
+    if not labels:
+        raise UsageError(
+            "l^m-diversity needs sensitive items.", "Give --sensitive a,b or --sensitive-column NAME."
+        )
+
+
+def _items(lists: tuple[str, ...]) -> list[str]:
+    from ..io.lists import read_lines
+
+    labels: list[str] = []
+    for text in lists:
+        labels += read_lines(text[1:]) if text.startswith("@") else filter(None, joined([text]))
+    return labels
 
 
 class Method(Fields):
@@ -63,6 +212,11 @@ class Cost(Fields):
     domain: str = declare(
         "which items the loss counts: used (those that occur) or hierarchy (all of it)", default="used"
     )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what a job takes of these fields and of those of the limits."""
+        names = ("cost", "domain", "unknown", "threads", "time_limit")
+        return {name: getattr(self, name) for name in names}
 
     def read_weights(self) -> Mapping[str, Fraction] | None:
         """Return the weights of the file named, if one is."""
@@ -245,13 +399,6 @@ class Run(
         work = work_of(self)
         work.check()
         return work
-
-
-def anonymize_kind(kind: str) -> Callable[..., Any]:
-    """Return the function that anonymizes data of another kind than sets; only its module is loaded."""
-    module, name = {BUCKETS: ("buckets", "anonymize_table"), PAIRS: ("pairs", "hide_patterns")}[kind]
-    function: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), name)
-    return function
 
 
 def job_fields() -> tuple[Field, ...]:

@@ -11,23 +11,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import UsageError
 from ..io.column_look import told_of_identifiers
-from ..model.guarantees import BucketGuarantee, LDiversity, MatchingDiversity
+from ..model.guarantees import GUARANTEES, BucketGuarantee, MatchingDiversity
 from ..model.microdata import Microdata
 from ..model.rules import NOT_KNOWN, NegativeRule, binding_rules, check_facts
 from ..progress import Watch
-from ..registry import MethodRecord, default_method, method
+from ..registry import default_method, method
 from ..release.buckets import BucketRelease, seal_of_table
-from .fields import refuse_stdin_twice
-from .work import Work
+from . import work
+from .fields import BUCKETS, refuse_stdin_twice
+from .work import Account, Job
 
 if TYPE_CHECKING:
     from ..mining.rule_findings import RuleSet
+    from ..publish import Publication
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,152 +116,173 @@ def check_possible(start: Reckoning, guarantee: BucketGuarantee) -> None:
         check_eligible(start.data, guarantee.l)
 
 
-def anonymize_table(
-    data: Microdata,
-    guarantee: BucketGuarantee,
-    *,
-    method_key: str | None = None,
-    rules: Sequence[NegativeRule] = (),
-    random: Random | None = None,
-    watch: Watch | None = None,
-    **options: object,
-) -> BucketRelease:
-    """Return a table in buckets that keeps `guarantee`; nothing is written.
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A job bound to a table, and to known facts about it.
 
     `rules` are known facts, for matching diversity: they join the rules that are mined. With another
     source of chance than the system's, `random`, the result is not for release.
     """
-    started = time.monotonic()
-    watch = watch or Watch()
-    if not isinstance(data, Microdata):
-        raise UsageError(
-            f"{guarantee} is about tables with a sensitive column.",
-            "Read the table first: setveil.read_microdata(path, quasi=[...], sensitive=...).",
+
+    job: Job
+    data: Microdata
+    rules: Sequence[NegativeRule]
+    random: Random | None
+    started: float
+    inputs: ClassVar[tuple[str, ...]] = ("rules", "random")
+
+    @classmethod
+    def bind(
+        cls,
+        job: Job,
+        data: Microdata,
+        hierarchy: object = None,
+        *,
+        rules: Sequence[NegativeRule] = (),
+        random: Random | None = None,
+    ) -> Prepared:
+        """Check a job, and bind a table to it; hierarchies are the table's own."""
+        started = time.monotonic()
+        del hierarchy
+        if not isinstance(data, Microdata):
+            raise UsageError(
+                f"{job.guarantee} is about tables with a sensitive column.",
+                "Read the table first: setveil.read_microdata(path, quasi=[...], sensitive=...).",
+            )
+        job = replace(job, method=job.record.key, options=job.check())
+        if not len(data):
+            raise UsageError("the table has no rows.", "Give some.", code="no-records")
+        return cls(job, data, rules, random, started)
+
+    @property
+    def guarantee(self) -> BucketGuarantee:
+        """The promise, which is one about tables."""
+        guarantee = self.job.guarantee
+        assert isinstance(guarantee, BucketGuarantee)
+        return guarantee
+
+    def reckon(self, watch: Watch) -> Reckoning:
+        """Return the tuples and rules that the run starts from."""
+        return reckon(
+            self.data, self.guarantee, rules=self.rules, options=self.job.options, watch=watch
         )
-    record = default_method(guarantee) if method_key is None else method(method_key)
-    record.check_guarantee(guarantee)
-    checked = record.checked_options(options)
-    if not len(data):
-        raise UsageError("the table has no rows.", "Give some.", code="no-records")
-    start = reckon(data, guarantee, rules=rules, options=checked, watch=watch)
-    values = {attribute.name: attribute.hierarchy.n_leaves for attribute in data.quasi}
-    identifiers = told_of_identifiers(values, len(data), remedy="leave it out of --quasi")
-    own: dict[str, object] = {}
-    figures: dict[str, int | float | str] = {}
-    if start.mined is not None:
-        own |= {"rules": start.rules, "complete": start.mined.complete}
-        own |= {name: checked[name] for name in ("grouping",) if name in checked}
-        figures = {"rules mined": len(start.mined.rules), "rules given": len(rules)}
-    if start.left_out is not None:
-        figures["rows left out"] = len(start.left_out)
-    outcome = record.load()(start.data, guarantee, watch=watch, random=random, **own)
-    return BucketRelease(
-        data=start.data,
-        bucketing=outcome.bucketing,
-        guarantee=guarantee,
-        method=record.key,
-        rules=start.rules,
-        complete=NOT_KNOWN if start.mined is None else start.mined.complete,
-        seconds=round(time.monotonic() - started, 6),
-        options=checked,
-        figures={**figures, **outcome.figures},
-        notices=(*data.notices, *identifiers, *start.notices(), *outcome.notices),
-        seeded=outcome.seeded,
-        seal=seal_of_table(data),
-        left_out=start.left_out,
-    )
+
+    def run(self, watch: Watch | None = None, *, layout: object = None) -> BucketRelease:
+        """Return a table in buckets that keeps the promise; nothing is written."""
+        del layout
+        watch = watch or Watch(time_limit=self.job.time_limit)
+        data, options = self.data, self.job.options
+        start = self.reckon(watch)
+        values = {attribute.name: attribute.hierarchy.n_leaves for attribute in data.quasi}
+        identifiers = told_of_identifiers(values, len(data), remedy="leave it out of --quasi")
+        own: dict[str, object] = {}
+        figures: dict[str, int | float | str] = {}
+        if start.mined is not None:
+            own |= {"rules": start.rules, "complete": start.mined.complete}
+            own |= {name: options[name] for name in ("grouping",) if name in options}
+            figures = {"rules mined": len(start.mined.rules), "rules given": len(self.rules)}
+        if start.left_out is not None:
+            figures["rows left out"] = len(start.left_out)
+        outcome = self.job.record.load()(
+            start.data, self.guarantee, watch=watch, random=self.random, **own
+        )
+        return BucketRelease(
+            data=start.data,
+            bucketing=outcome.bucketing,
+            guarantee=self.guarantee,
+            method=self.job.record.key,
+            rules=start.rules,
+            complete=NOT_KNOWN if start.mined is None else start.mined.complete,
+            seconds=round(time.monotonic() - self.started, 6),
+            options=options,
+            figures={**figures, **outcome.figures},
+            notices=(*data.notices, *identifiers, *start.notices(), *outcome.notices),
+            seeded=outcome.seeded,
+            seal=seal_of_table(data),
+            left_out=start.left_out,
+        )
 
 
-class BucketsWork(Work):
+class Work(work.Work):
     """What there is to do for a run on a table with a sensitive column.
 
     `start` is, after an estimate, what the buckets would be made of.
     """
 
-    table: Microdata
+    prepared: Prepared
     start: Reckoning | None = None
 
-    def check_asked(self) -> None:
-        """Raise for a promise, method or option that is wrong."""
+    def read_guarantee(self) -> BucketGuarantee:
         run = self.run
         run.quasi_columns()
-        self.guarantee = self._read_guarantee()
-        self.record: MethodRecord = (
-            method(run.method) if run.method is not None else default_method(self.guarantee)
-        )
-        self.record.check_guarantee(self.guarantee)
-        self.options = self.record.checked_options(run.options)
-        if self.guarantee.takes_rules:
-            check_mining(run.options)
-        elif run.rules_only:
-            raise UsageError(
-                f"--rules-only does not fit: {self.guarantee} reckons with no rules.",
-                "Leave it out, or ask for matching diversity (--method injector).",
-                code="option-does-not-fit",
-            )
-
-    def _read_guarantee(self) -> BucketGuarantee:
-        run = self.run
         model = run.model
         if model is None and run.method is not None:
             model = method(run.method).guarantees[0]
-        kinds: dict[str, type[LDiversity] | type[MatchingDiversity]] = {
-            one.model: one for one in (LDiversity, MatchingDiversity)
-        }
-        kind = kinds.get(model or MatchingDiversity.model)
-        if kind is None:
+        promise: Any = GUARANTEES.get(model or MatchingDiversity.model)
+        if promise is None or promise.kind != BUCKETS:
             raise UsageError(
                 f"{str(model)[:40]!r} is no promise about a table in buckets (--quasi).",
                 "Known: --guarantee l or matching; --method anatomy or injector.",
                 code="guarantee-method",
             )
         if run.l is not None:
-            return kind(run.l)
-        if run.rules_only and not run.options.get("suppress_infeasible"):
-            return kind(2)  # the rules are the same for every l
-        raise UsageError("--l is missing.", "Give for example --l 5.")
+            l = run.l  # noqa: E741
+        elif run.rules_only and not run.options.get("suppress_infeasible"):
+            l = 2  # noqa: E741 - the rules are the same for every l
+        else:
+            raise UsageError("--l is missing.", "Give for example --l 5.")
+        guarantee: BucketGuarantee = promise(l)
+        return guarantee
+
+    def check_job(self) -> None:
+        super().check_job()
+        guarantee = self.job.guarantee
+        if guarantee.takes_rules:
+            check_mining(self.run.options)
+        elif self.run.rules_only:
+            raise UsageError(
+                f"--rules-only does not fit: {guarantee} reckons with no rules.",
+                "Leave it out, or ask for matching diversity (--method injector).",
+                code="option-does-not-fit",
+            )
 
     def name_inputs(self) -> list[str]:
-        """Return the files that are read."""
         run = self.run
         named = [run.data, *run.column_trees().values(), *filter(None, [run.rules])]
         refuse_stdin_twice(named)
         return [name for name in named if name != "-"]
 
     def check_format(self) -> None:
-        """Raise for a format that tables in buckets do not have."""
         from ..editions.buckets import check_bucket_format
 
         check_bucket_format(self.run.format)
 
     def read(self) -> None:
-        """Open the files: the table and known facts about it."""
         run = self.run
-        self.table = run.read_table(run.data)
-        self.notices[:] = self.table.notices
-        self.facts: tuple[NegativeRule, ...] = ()
+        table = run.read_table(run.data)
+        self.notices[:] = table.notices
+        facts: tuple[NegativeRule, ...] = ()
         if run.rules is not None:
             from ..io.rules import read_rules, told_of_rules
 
-            quasi = run.quasi_columns()
-            self.facts = read_rules(run.rules, quasi=quasi, sensitive=self.table.sensitive)
-            self.remarks = told_of_rules(self.facts, self.table)
+            facts = read_rules(run.rules, quasi=run.quasi_columns(), sensitive=table.sensitive)
+            self.remarks = told_of_rules(facts, table)
+        self.prepared = Prepared.bind(self.job, table, rules=facts)
 
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:
         """Return what a run would do; `Infeasible` where it would end so."""
-        run, guarantee = self.run, self.guarantee
-        self.start = start = reckon(
-            self.table, guarantee, rules=self.facts, options=self.options, watch=watch
-        )
-        self.notices[:] = (*self.table.notices, *self.remarks, *start.notices())
+        run, prepared = self.run, self.prepared
+        guarantee = prepared.guarantee
+        self.start = start = prepared.reckon(watch)
+        self.notices[:] = (*prepared.data.notices, *self.remarks, *start.notices())
         if run.rules_only:
             return "", {}
         check_possible(start, guarantee)
         plain: dict[str, Any] = {
             "dry_run": True,
-            "method": self.record.key,
+            "method": prepared.job.record.key,
             "guarantee": guarantee.as_dict(),
-            "options": dict(self.options),
+            "options": dict(prepared.job.options),
             "records": len(start.data),
             "left_out": len(start.left_out or ()),
             "buckets_at_most": len(start.data) // guarantee.l,
@@ -272,16 +295,25 @@ class BucketsWork(Work):
             lines.append(f"  {name.replace('_', ' ').ljust(16)} {shown}")
         return "\n".join(lines), plain
 
-    def compute(self, watch: Watch) -> BucketRelease:
-        """Return the release."""
-        return anonymize_table(
-            self.table,
-            self.guarantee,
-            method_key=self.record.key,
-            rules=self.facts,
-            watch=watch,
-            **dict[str, Any](self.run.options),
-        )
+
+def account(release: Any, publication: Publication) -> Account:
+    """Return what is told of a release."""
+    verdict = publication.verdict.as_dict()
+    joined = publication.layout.format == "joined"
+    return Account(
+        {
+            "records": release.records,
+            "buckets": release.bucketing.n_buckets,
+            "rules": len(release.rules),
+            "left_out": len(release.left_out or ()),
+        },
+        {"verdict": verdict},
+        f"; fewest possible values {verdict['fewest_possible']}",
+        [
+            *(["data.csv"] if joined else ["quasi.csv", "sensitive.csv"]),
+            *(["rules.csv"] if release.guarantee.takes_rules else []),
+        ],
+    )
 
 
 def check_mining(options: Mapping[str, object]) -> Mapping[str, object]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +16,14 @@ from ..model.guarantees import HiddenPatterns
 from ..model.numbers import exact_growth
 from ..model.pattern_pair import PatternPair
 from ..progress import Watch
-from ..registry import default_method, method
 from ..release.pair_release import PairRelease, seal_of_pair
-from .fields import check_threads, refuse_stdin_twice
+from . import work
+from .fields import refuse_stdin_twice
 from .reading import warn_of_nothing_shared
-from .work import Work
+from .work import Account, Job
+
+if TYPE_CHECKING:
+    from ..publish import Publication
 
 FLAT = (
     "nothing stands between values and their root, so a value is published as it is or as {root!r}: a "
@@ -31,61 +35,61 @@ UNGUARDED = (
 ENDED = "the time limit ended the search: the promise is kept, at a larger loss than need be."
 
 
-def hide_patterns(
-    pair: PatternPair,
-    guarantee: HiddenPatterns,
-    *,
-    method_key: str | None = None,
-    watch: Watch | None = None,
-    threads: int | None = None,
-    **options: Any,
-) -> PairRelease:
-    """Return a release of two data sets in which no pattern is left; nothing is written.
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A job bound to two data sets."""
 
-    >>> from setveil.hierarchy.tree import Hierarchy
-    >>> from setveil.model.transactions import Transactions
-    >>> drinks = Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
-    >>> before = Transactions.from_rows([["ale"], ["ale"], ["tea"]])
-    >>> after = Transactions.from_rows([["tea"], ["tea"], ["tea"]])
-    >>> release = hide_patterns(PatternPair.of_sets(before, after, drinks), HiddenPatterns(2))
-    >>> [list(side.rows()) for side in release.published.sides]
-    [[('drink',), ('drink',), ('drink',)], [('drink',), ('drink',), ('drink',)]]
-    """
-    started = time.monotonic()
-    if not isinstance(pair, PatternPair):
-        raise UsageError(
-            f"{guarantee} is about two data sets.",
-            "Read them first: setveil.read_pattern_pair(first, second), or with class_column=... where "
-            "one table holds both.",
-        )
-    check_threads(threads)
-    record = default_method(guarantee) if method_key is None else method(method_key)
-    record.check_guarantee(guarantee)
-    checked = record.checked_options(options)
-    for name, records in zip(pair.names, pair.records, strict=True):
-        if not records:
+    job: Job
+    pair: PatternPair
+    started: float
+    inputs: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def bind(cls, job: Job, pair: PatternPair, hierarchy: object = None) -> Prepared:
+        """Check a job, and bind two data sets to it, which have their hierarchy with them."""
+        started = time.monotonic()
+        del hierarchy
+        if not isinstance(pair, PatternPair):
             raise UsageError(
-                f"the data set {name[:40]!r} has no records.", "Give some.", code="no-records"
+                f"{job.guarantee} is about two data sets.",
+                "Read them first: setveil.read_pattern_pair(first, second), or with class_column=... "
+                "where one table holds both.",
             )
-    outcome = record.load()(pair, guarantee, watch=watch or Watch(), threads=threads, **checked)
-    return PairRelease(
-        pair=pair,
-        recoding=outcome.recoding,
-        guarantee=guarantee,
-        method=record.key,
-        options=checked,
-        figures=outcome.figures,
-        seconds=round(time.monotonic() - started, 6),
-        complete=outcome.complete,
-        notices=(
-            *pair.notices,
-            *_warn_of_names(pair),
-            *_warn_of_flat(pair),
-            *((UNGUARDED,) if "rarer sets" in outcome.figures else ()),
-            *(() if outcome.complete else (ENDED,)),
-        ),
-        seal=seal_of_pair(pair),
-    )
+        job = replace(job, method=job.record.key, options=job.check())
+        for name, records in zip(pair.names, pair.records, strict=True):
+            if not records:
+                raise UsageError(
+                    f"the data set {name[:40]!r} has no records.", "Give some.", code="no-records"
+                )
+        return cls(job, pair, started)
+
+    def run(self, watch: Watch | None = None, *, layout: object = None) -> PairRelease:
+        """Return a release in which no pattern is left; nothing is written."""
+        del layout
+        job, pair = self.job, self.pair
+        guarantee = job.guarantee
+        assert isinstance(guarantee, HiddenPatterns)
+        watch = watch or Watch(time_limit=job.time_limit)
+        hide = job.record.load()
+        outcome = hide(pair, guarantee, watch=watch, threads=job.threads, **job.options)
+        return PairRelease(
+            pair=pair,
+            recoding=outcome.recoding,
+            guarantee=guarantee,
+            method=job.record.key,
+            options=job.options,
+            figures=outcome.figures,
+            seconds=round(time.monotonic() - self.started, 6),
+            complete=outcome.complete,
+            notices=(
+                *pair.notices,
+                *_warn_of_names(pair),
+                *_warn_of_flat(pair),
+                *((UNGUARDED,) if "rarer sets" in outcome.figures else ()),
+                *(() if outcome.complete else (ENDED,)),
+            ),
+            seal=seal_of_pair(pair),
+        )
 
 
 def _warn_of_names(pair: PatternPair) -> tuple[str, ...]:
@@ -107,23 +111,14 @@ def _warn_of_flat(pair: PatternPair) -> tuple[str, ...]:
     return (FLAT.format(root="*" if pair.is_table else root),)
 
 
-class PairsWork(Work):
+class Work(work.Work):
     """What there is to do for a run on two data sets."""
 
     kernels = "move_scores"
     no_output = "Give -o FOLDER."
-    pair: PatternPair
+    prepared: Prepared
 
-    def check_asked(self) -> None:
-        """Raise for a promise, method or option that is wrong."""
-        run = self.run
-        self.guarantee = self._read_guarantee()
-        self.record = method(run.method) if run.method is not None else default_method(self.guarantee)
-        self.record.check_guarantee(self.guarantee)
-        self.record.checked_options(run.options)
-        check_threads(run.threads)
-
-    def _read_guarantee(self) -> HiddenPatterns:
+    def read_guarantee(self) -> HiddenPatterns:
         run = self.run
         if run.model not in (None, HiddenPatterns.model):
             raise UsageError(
@@ -181,7 +176,8 @@ class PairsWork(Work):
         self.notices[:] = read.notices
         _check_columns(self._tree_files, read.columns)
         trees = {column: run.read_tree(path) for column, path in self._tree_files.items()}
-        self.pair = bind_pair(read, trees if read.columns else trees.get(""))
+        pair = bind_pair(read, trees if read.columns else trees.get(""))
+        self.prepared = Prepared.bind(self.job, pair)
         if read.columns and not run.attributes:
             self.remarks = (
                 f"all {len(read.columns):,} columns are published; name those that shall be: "
@@ -189,17 +185,23 @@ class PairsWork(Work):
             )
         self.remarks += tuple(warn_of_nothing_shared(read))
 
-    def compute(self, watch: Watch) -> PairRelease:
-        """Return the release."""
-        run = self.run
-        return hide_patterns(
-            self.pair,
-            self.guarantee,
-            method_key=self.record.key,
-            watch=watch,
-            threads=run.threads,
-            **run.options,
-        )
+
+def account(release: Any, publication: Publication) -> Account:
+    """Return what is told of a release."""
+    from ..io.formats import pair_file_names
+
+    verdict = publication.verdict.as_dict()
+    rarer = None if publication.scores is None else publication.scores.rarer
+    every = getattr(publication.verdict, "patterns_every_level", None)
+    more = every and not release.guarantee.every_level
+    return Account(
+        {"records": list(release.records), "values": release.values, "raised": release.raised},
+        {"complete": release.complete, "verdict": verdict},
+        f"; read at every level they hold {every:,} patterns" if more else "",
+        pair_file_names(publication.layout),
+        [] if rarer is None else [("rarer", rarer.told)],
+        {"half_support": None if rarer is None else rarer.as_dict()},
+    )
 
 
 def _check_columns(files: Mapping[str, str], columns: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """A run on one data set of sets.
 
-`Job.prepare` binds data and hierarchy and refuses what cannot work; `Prepared.run` asks the method,
-applies its recoding and returns a `Release`. `SetsWork` comes to a job from a `Run`, which names files.
+`Prepared.bind` binds data and hierarchy to a job and refuses what cannot work; `Prepared.run` asks the
+method, applies its recoding and returns a `Release`.
 """
 
 from __future__ import annotations
@@ -10,33 +10,32 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..distinct import count_distinct, distinct
 from ..errors import DataError, Infeasible, ResourceLimit, UsageError
-from ..hierarchy.tree import DOMAINS, Hierarchy
+from ..hierarchy.tree import Hierarchy
 from ..io.column_look import told_of_identifiers
 from ..model.costs import COST_NAMES, Cost, make_cost
-from ..model.fit import UNKNOWN_POLICIES, fit_hierarchy
+from ..model.fit import fit_hierarchy
 from ..model.guarantees import Guarantee
 from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions, bind
 from ..progress import Watch
-from ..registry import MethodRecord, OptionValue, default_method, method
 from ..release.header import ObjectiveValue
 from ..release.release import Release, dropped_notice, seal
-from .fields import check_threads
+from . import work
 from .reading import input_files, looks_learned
-from .work import Work
+from .work import Account, Job
 
 if TYPE_CHECKING:
     from ..engines.base import Engine
     from ..methods import Outcome
+    from ..publish import Publication
     from ..release.recoding import BeforeAfter
 
 WHOLE_DOMAIN = "the loss counts all items of the hierarchy, whether they occur in the data or not."
@@ -51,119 +50,6 @@ MOST_SETS = {2: 10**11, 3: 10**13}
 
 Larger sets are looked at only where their parts are common, so their number says little.
 """
-
-
-@dataclass(frozen=True)
-class Job:
-    """What shall be done; data and hierarchy are handed to `prepare`."""
-
-    guarantee: Guarantee
-    method: str | None = None
-    cost: str = "ncp"
-    weights: Mapping[str, Fraction | int | float] | None = None
-    time_limit: float | None = None
-    threads: int | None = None
-    unknown: str = "error"
-    options: Mapping[str, object] = field(default_factory=dict)
-    domain: str = "used"
-
-    @property
-    def record(self) -> MethodRecord:
-        """The record of the method, the guarantee's default where none is named."""
-        return default_method(self.guarantee) if self.method is None else method(self.method)
-
-    def check(self, *, without_hierarchy: bool = False) -> dict[str, OptionValue]:
-        """Raise `UsageError` for what is wrong whatever the data are; return the options, checked."""
-        record = self.record
-        if not isinstance(self.cost, str):
-            raise UsageError("cost must be a name.", f"Known: {', '.join(COST_NAMES)}.")
-        if self.cost not in COST_NAMES:
-            raise UsageError(f"unknown cost {self.cost[:40]!r}.", f"Known: {', '.join(COST_NAMES)}.")
-        if self.unknown not in UNKNOWN_POLICIES:
-            allowed = ", ".join(UNKNOWN_POLICIES)
-            raise UsageError(
-                f"unknown={str(self.unknown)[:40]!r} is not known.", f"Allowed: {allowed}."
-            )
-        if self.domain not in DOMAINS:
-            raise UsageError(
-                f"domain={str(self.domain)[:40]!r} is not known.", f"Allowed: {', '.join(DOMAINS)}."
-            )
-        record.check_guarantee(self.guarantee)
-        options = record.checked_options(self.options)
-        record.check_named_methods(self.guarantee, options)
-        _check_time_limit(self.time_limit)
-        check_threads(self.threads)
-        if without_hierarchy:
-            self.check_without_hierarchy()
-        return options
-
-    def check_without_hierarchy(self) -> None:
-        """Raise `UsageError` where the job cannot do without a hierarchy."""
-        record = self.record
-        if record.needs_hierarchy:
-            raise UsageError(
-                f"the method {record.key!r} generalizes, so it needs a hierarchy.",
-                "Give one (--hierarchy FILE), or make one: `setveil hierarchy build` or "
-                "`setveil hierarchy learn`.",
-                code="hierarchy-needed",
-            )
-        if self.domain == "hierarchy":
-            raise UsageError(
-                "without a hierarchy there are no other items that the loss could count.",
-                "Give one (--hierarchy FILE), or leave --domain out.",
-                code="hierarchy-needed",
-            )
-
-    def prepare(
-        self, transactions: Transactions, hierarchy: Hierarchy | Mapping[str, Hierarchy] | None
-    ) -> Prepared:
-        """Check everything and bind the data; raise before anything is computed."""
-        started = time.monotonic()
-        return self.bind(self.check(), transactions, hierarchy, started)
-
-    def bind(
-        self,
-        options: Mapping[str, OptionValue],
-        transactions: Transactions,
-        hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
-        started: float,
-    ) -> Prepared:
-        """Bind the data to a job that `check` has returned the options of."""
-        weights = _exact_weights(self.weights)
-        _check_size(transactions, self.guarantee)
-        if isinstance(hierarchy, Mapping) and not hierarchy and not self.record.needs_hierarchy:
-            hierarchy = None  # a table without a hierarchy for any of its columns
-        if hierarchy is None:
-            self.check_without_hierarchy()
-        fitted, guarantee, notices = fit_hierarchy(
-            transactions, hierarchy, self.guarantee, unknown=self.unknown
-        )
-        if hierarchy is None:
-            notices += (
-                "no hierarchy was given, so rare items can only be left out; with one more is kept: "
-                "`setveil hierarchy build` or `setveil hierarchy learn`.",
-            )
-        if weights:
-            _check_weights(weights, fitted)
-        effective, more = _shorten(guarantee, transactions)
-        if self.domain == "hierarchy":
-            fitted = fitted.as_domain()
-            notices += (WHOLE_DOMAIN,)
-        ordered = _in_fixed_order(transactions)
-        restricted, rows = bind(ordered, fitted)
-        cost = make_cost(self.cost, restricted, weights=weights)
-        cost.check_size(np.bincount(rows.leaves, minlength=restricted.n_leaves))
-        return Prepared(
-            job=replace(self, method=self.record.key, options=options),
-            effective=effective,
-            hierarchy=restricted,
-            rows=rows,
-            cost=cost,
-            transactions=transactions,
-            unprotected=ordered.unprotected,
-            notices=(*transactions.notices, *_warn_of_names(transactions), *notices, *more),
-            started=started,
-        )
 
 
 def _warn_of_names(transactions: Transactions) -> tuple[str, ...]:
@@ -195,6 +81,54 @@ class Prepared:
     notices: tuple[str, ...]
     started: float
     unprotected: tuple[tuple[str, ...], ...] | None = None
+    inputs: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def bind(
+        cls,
+        job: Job,
+        transactions: Transactions,
+        hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
+        *,
+        started: float | None = None,
+    ) -> Prepared:
+        """Check a job, and bind records and hierarchy to it."""
+        started = time.monotonic() if started is None else started
+        options = job.check()
+        asked: Any = job.guarantee
+        weights = _exact_weights(job.weights)
+        _check_size(transactions, asked)
+        if isinstance(hierarchy, Mapping) and not hierarchy and not job.record.needs_hierarchy:
+            hierarchy = None  # a table without a hierarchy for any of its columns
+        if hierarchy is None:
+            job.check_without_hierarchy()
+        fitted, guarantee, notices = fit_hierarchy(transactions, hierarchy, asked, unknown=job.unknown)
+        if hierarchy is None:
+            notices += (
+                "no hierarchy was given, so rare items can only be left out; with one more is kept: "
+                "`setveil hierarchy build` or `setveil hierarchy learn`.",
+            )
+        if weights:
+            _check_weights(weights, fitted)
+        effective, more = _shorten(guarantee, transactions)
+        if job.domain == "hierarchy":
+            fitted = fitted.as_domain()
+            notices += (WHOLE_DOMAIN,)
+        ordered = _in_fixed_order(transactions)
+        restricted, rows = bind(ordered, fitted)
+        cost = make_cost(job.cost, restricted, weights=weights)
+        cost.check_size(np.bincount(rows.leaves, minlength=restricted.n_leaves))
+        return cls(
+            job=replace(job, method=job.record.key, options=options),
+            effective=effective,
+            hierarchy=restricted,
+            rows=rows,
+            cost=cost,
+            transactions=transactions,
+            unprotected=ordered.unprotected,
+            notices=(*transactions.notices, *_warn_of_names(transactions), *notices, *more),
+            started=started,
+        )
 
     def estimate(self) -> dict[str, int | str]:
         """Return what the run would work on, and a rough size of its memory in bytes."""
@@ -222,6 +156,7 @@ class Prepared:
         from ..model.transactions import canonical_order
         from ..release.recoding import BeforeAfter
 
+        asked: Any = self.job.guarantee
         watch = watch or Watch(time_limit=self.job.time_limit)
         watch.tick("preparing", 0.0)
         engine = LocalEngine(self.hierarchy, self.rows, threads=self.job.threads)
@@ -257,7 +192,7 @@ class Prepared:
         return Release(
             published=replace(published, layout=layout or self.transactions.layout, notices=()),
             # The guarantee asked for, its secret items cut to those that occur.
-            guarantee=self.job.guarantee.with_secrets(self.effective.secret_labels),
+            guarantee=asked.with_secrets(self.effective.secret_labels),
             method=chosen,
             recoding=recoding,
             hierarchy=self.hierarchy,
@@ -306,13 +241,6 @@ class Prepared:
             proven=objective.proven,
             certified=objective.certified,
         )
-
-
-def _check_time_limit(time_limit: float | None) -> None:
-    if time_limit is not None and not (
-        isinstance(time_limit, int | float) and not isinstance(time_limit, bool) and time_limit > 0
-    ):
-        raise UsageError("time_limit must be a number of seconds above 0.", "Give for example 60.")
 
 
 def _check_size(transactions: Transactions, guarantee: Guarantee) -> None:
@@ -402,50 +330,28 @@ def _histogram(lengths: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
     return list(zip(values.tolist(), times.tolist(), strict=True))
 
 
-class SetsWork(Work):
+class Work(work.Work):
     """What there is to do for a run on sets."""
 
+    checks_late = True
     prepared: Prepared
 
-    def check_asked(self) -> None:
-        """Raise for a promise, method or option that is wrong."""
-        run = self.run
-        if run.method is not None:
-            method(run.method)
-        self.job = Job(
-            guarantee=run.guarantee(run.method),
-            method=run.method,
-            cost=run.cost,
-            time_limit=run.time_limit,
-            threads=run.threads,
-            unknown=run.unknown,
-            options=run.options,
-            domain=run.domain,
-        )
+    def read_guarantee(self) -> Guarantee:
+        return self.run.guarantee(self.run.method)
 
-    @cached_property
-    def options(self) -> Mapping[str, OptionValue]:
-        """The options of the method, once the job is checked."""
-        run = self.run
-        return self.job.check(without_hierarchy=not run.hierarchy and not run.set_columns)
-
-    def check_method(self) -> None:
-        """Raise for a method or option that does not fit, as `read` would."""
-        _ = self.options
+    def check_job(self) -> None:
+        self.job.check(without_hierarchy=not self.run.hierarchy and not self.run.set_columns)
 
     def name_inputs(self) -> list[str]:
-        """Return the files that are read."""
         run = self.run
         return input_files(run, run.data, run.weights, lists=run.item_lists())
 
     def check_format(self) -> None:
-        """Raise for a format that is not known."""
         from ..editions.sets import check_format
 
         check_format(self.run.format)
 
     def read(self) -> None:
-        """Open the files, and bind the records to the job."""
         from ..editions.sets import check_format
 
         run = self.run
@@ -454,18 +360,17 @@ class SetsWork(Work):
         check_format(run.format, data.layout)
         started = time.monotonic()
         hierarchy = run.read_trees(data)
-        guarantee = self.job.guarantee
-        if run.sensitive_column:
-            guarantee = run.guarantee(run.method, data)
+        asked: Any = self.job.guarantee
+        guarantee = run.with_column(asked, data)
         job = replace(self.job, guarantee=guarantee, weights=run.read_weights())
-        prepared = job.bind(self.options, data, hierarchy, started)
+        self.check_job()
+        prepared = Prepared.bind(job, data, hierarchy, started=started)
         if hierarchy is not None and not run.private_hierarchy and looks_learned(hierarchy):
             prepared = replace(prepared, notices=(*prepared.notices, LOOKS_LEARNED))
         self.prepared = prepared
         self.notices[:] = prepared.notices
 
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:
-        """Return what the run would work on."""
         del watch
         prepared = self.prepared
         plain: dict[str, Any] = {"dry_run": True, **prepared.estimate(), "output": self.run.output}
@@ -486,6 +391,28 @@ class SetsWork(Work):
                 lines.append(f"  {shown_name.ljust(20)} {shown}")
         return "\n".join(lines), plain
 
-    def compute(self, watch: Watch) -> Release:
-        """Return the release."""
-        return self.prepared.run(watch)
+
+def account(release: Any, publication: Publication) -> Account:
+    """Return what is told of a release."""
+    from ..io.formats import data_file_name
+
+    verdict = publication.verdict.as_dict()
+    smallest = verdict["smallest_support"]
+    return Account(
+        {
+            "records": release.records,
+            "suppressed_items": release.suppressed_items,
+            "suppressed_occurrences": release.suppressed,
+            "dropped_records": len(release.dropped),
+            "empty_records": release.empty_records,
+            "loss": {name: float(loss) for name, loss in release.losses.items()},
+            "domain": release.hierarchy.domain,
+            "objective": None if release.objective is None else release.objective.as_dict(),
+        },
+        {
+            "complete": release.complete,
+            "verdict": {name: verdict[name] for name in ("holds", "mode", "smallest_support")},
+        },
+        "" if smallest is None else f"; smallest support {smallest:,}",
+        [data_file_name(publication.layout)],
+    )

@@ -1,7 +1,9 @@
-"""A run on its way: checked, then read, then estimated or carried out.
+"""A job, and a run on its way: checked, then read, then estimated or carried out.
 
-What all kinds share is in `Work`; what is one kind's own is in `sets`, `buckets` and `pairs`. A run
-loads only its own. `Outcome` is what to tell of a release in its place: in words, and as plain values.
+A `Job` is what `setveil.anonymize` of Python and a `Run` with files have in common: a promise, a method
+and its settings. `Job.prepare` binds it to data, whose `run` returns the release. A `Work` comes to its
+job from a `Run`, opens the files and publishes. What is one kind's own is in `sets`, `buckets` and
+`pairs`, of which a run loads one. `Outcome` is what to tell of a release in its place.
 """
 
 from __future__ import annotations
@@ -9,26 +11,124 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
+from ..hierarchy.tree import DOMAINS, Hierarchy
+from ..model.costs import COST_NAMES
+from ..model.fit import UNKNOWN_POLICIES
+from ..model.guarantees import AnyGuarantee
 from ..progress import Listener, Watch
-from .fields import BUCKETS, PAIRS, SETS
+from ..registry import MethodRecord, OptionValue, default_method, method
+from .fields import SETS, check_threads
 
 if TYPE_CHECKING:
     from ..publish import Publication
     from . import Output, Run
 
-_WORK = {SETS: ("sets", "SetsWork"), BUCKETS: ("buckets", "BucketsWork"), PAIRS: ("pairs", "PairsWork")}
+
+def of_kind(kind: str) -> Any:
+    """Return the module of a kind: its `Prepared`, its `Work` and its `account`."""
+    return importlib.import_module(f".{kind}", __package__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What calls that run methods can be asked besides; each of them shows these as keywords."""
+
+    cost: str = "ncp"
+    weights: Mapping[str, Fraction | int | float] | None = None
+    domain: str = "used"
+    unknown: str = "error"
+    time_limit: float | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class Job(Settings):
+    """What shall be done; data and hierarchy are handed to `prepare`."""
+
+    guarantee: AnyGuarantee
+    method: str | None = None
+    options: Mapping[str, object] = field(default_factory=dict, kw_only=True)
+
+    @classmethod
+    def of(cls, guarantee: AnyGuarantee, method: str | None, asked: Mapping[str, Any]) -> Job:
+        """Return the job of a call; keywords that are no settings are options of the method."""
+        settings = {one.name for one in fields(Settings)}
+        own = {name: value for name, value in asked.items() if name in settings}
+        options = {name: value for name, value in asked.items() if name not in settings}
+        return cls(guarantee, method, options=options, **own)
+
+    @property
+    def record(self) -> MethodRecord:
+        """The record of the method, the guarantee's default where none is named."""
+        return default_method(self.guarantee) if self.method is None else method(self.method)
+
+    def check(self, *, without_hierarchy: bool = False) -> dict[str, OptionValue]:
+        """Raise `UsageError` for what is wrong whatever the data are; return the options, checked."""
+        record = self.record
+        if not isinstance(self.cost, str):
+            raise UsageError("cost must be a name.", f"Known: {', '.join(COST_NAMES)}.")
+        if self.cost not in COST_NAMES:
+            raise UsageError(f"unknown cost {self.cost[:40]!r}.", f"Known: {', '.join(COST_NAMES)}.")
+        for name, given, known in (
+            ("unknown", self.unknown, UNKNOWN_POLICIES),
+            ("domain", self.domain, DOMAINS),
+        ):
+            if given not in known:
+                raise UsageError(
+                    f"{name}={str(given)[:40]!r} is not known.", f"Allowed: {', '.join(known)}."
+                )
+        record.check_guarantee(self.guarantee)
+        options = record.checked_options(self.options)
+        record.check_named_methods(self.guarantee, options)
+        limit = self.time_limit
+        if limit is not None and not (
+            isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0
+        ):
+            raise UsageError("time_limit must be a number of seconds above 0.", "Give for example 60.")
+        check_threads(self.threads)
+        if without_hierarchy:
+            self.check_without_hierarchy()
+        return options
+
+    def check_without_hierarchy(self) -> None:
+        """Raise `UsageError` where the job cannot do without a hierarchy."""
+        record = self.record
+        if record.needs_hierarchy:
+            raise UsageError(
+                f"the method {record.key!r} generalizes, so it needs a hierarchy.",
+                "Give one (--hierarchy FILE), or make one: `setveil hierarchy build` or "
+                "`setveil hierarchy learn`.",
+                code="hierarchy-needed",
+            )
+        if self.domain == "hierarchy":
+            raise UsageError(
+                "without a hierarchy there are no other items that the loss could count.",
+                "Give one (--hierarchy FILE), or leave --domain out.",
+                code="hierarchy-needed",
+            )
+
+    def prepare(self, data: Any, hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None) -> Any:
+        """Check everything and bind the data; raise before anything is computed.
+
+        What comes back has `run(watch)`, which returns the release. Known facts about a table
+        (`rules`) and its source of chance (`random`) stand among the options.
+        """
+        prepared = of_kind(self.guarantee.kind).Prepared
+        inputs = {name: self.options[name] for name in prepared.inputs if name in self.options}
+        options = {name: value for name, value in self.options.items() if name not in inputs}
+        return prepared.bind(replace(self, options=options), data, hierarchy, **inputs)
 
 
 def work_of(run: Run) -> Work:
     """Return what there is to do for a run."""
-    module, name = _WORK[run.kind]
-    work: Work = getattr(importlib.import_module(f"{__package__}.{module}"), name)(run)
+    work: Work = of_kind(run.kind).Work(run)
     return work
 
 
@@ -42,6 +142,9 @@ class Work:
 
     kernels = ""
     no_output = "Give -o FOLDER, or --dry-run."
+    checks_late = False
+    """Whether the job is checked by `read`, which first tells how the data were read."""
+    prepared: Any
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -55,7 +158,11 @@ class Work:
         from ..publish import check_environment
 
         run = self.run
-        self.check_asked()
+        if run.method is not None:
+            method(run.method)
+        self.job = Job.of(self.read_guarantee(), run.method, {**run.settings(), **run.options})
+        if not self.checks_late:
+            self.check_job()
         if run.output is None and not run.is_preview:
             raise UsageError("no output is named.", self.no_output)
         self.inputs = self.name_inputs()
@@ -63,12 +170,13 @@ class Work:
         self.check_format()
         self._check_places()
 
-    def check_asked(self) -> None:
-        """Raise for a promise, method or option that is wrong."""
+    def read_guarantee(self) -> AnyGuarantee:
+        """Return the promise that is asked for."""
         raise NotImplementedError
 
-    def check_method(self) -> None:
-        """Raise for what `check` leaves to `read`, which first tells how the data were read."""
+    def check_job(self) -> None:
+        """Raise for a method, an option or a setting that is wrong."""
+        self.job.check()
 
     def name_inputs(self) -> list[str]:
         """Return the files that are read, standard input aside, which is named once at most."""
@@ -79,15 +187,11 @@ class Work:
         raise NotImplementedError
 
     def read(self) -> None:
-        """Open the files, and bind what they hold to what was asked; raise what is wrong with them."""
+        """Open the files, and bind what they hold to the job as `prepared`; raise what is wrong."""
         raise NotImplementedError
 
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:
         """Return what the run would work on, as text and as plain values."""
-        raise NotImplementedError
-
-    def compute(self, watch: Watch) -> Any:
-        """Return the release."""
         raise NotImplementedError
 
     def watch(self, listener: Listener | None = None) -> Watch:
@@ -98,9 +202,9 @@ class Work:
         self, listener: Listener | None = None, placed: Callable[[Path], object] | None = None
     ) -> Outcome:
         """Compute the release, write it, audit it and put it into place."""
-        release = self.compute(self.watch(listener))
+        release = self.prepared.run(self.watch(listener))
         publication = publish_as(self.run, release, listener, placed)
-        return Outcome(self.run.kind, release, publication, self.remarks)
+        return Outcome(release, publication, self.remarks)
 
     def _check_places(self) -> None:
         """Raise where nothing can be written."""
@@ -122,16 +226,9 @@ class Work:
 
 
 def named_listener(listener: Listener | None, name: str, share: float | None = None) -> Listener | None:
-    """Return a listener that says before each stage what it is of.
+    """Return a listener that says before each stage what it is of: a job, a method, a point.
 
-    Parameters
-    ----------
-    listener
-        Who listens, if anybody does.
-    name
-        What the work is of: a job, a method, a point of a sweep.
-    share
-        How much of the whole is done, where that is told instead of the share of this part.
+    `share` is how much of the whole is done, where that is told instead of the share of this part.
     """
     if listener is None:
         return None
@@ -186,14 +283,14 @@ class Account:
 class Outcome:
     """A release that is published, and what the user should know besides."""
 
-    kind: str
     release: Any
     publication: Publication
     remarks: tuple[str, ...] = ()
 
     @cached_property
     def _account(self) -> Account:
-        return _ACCOUNTS[self.kind](self.release, self.publication)
+        found: Account = of_kind(self.release.guarantee.kind).account(self.release, self.publication)
+        return found
 
     @property
     def files(self) -> list[str]:
@@ -206,7 +303,7 @@ class Outcome:
     def notices(self) -> tuple[str, ...]:
         """All notices, with a loud one where nothing of use is published."""
         # Publishing tells it of pairs; buckets are never useless.
-        useless = self.release.useless if self.kind == SETS else None
+        useless = self.release.useless if self.release.guarantee.kind == SETS else None
         return (*self.remarks, *self.publication.notices, *(() if useless is None else (useless,)))
 
     def __str__(self) -> str:
@@ -244,71 +341,3 @@ class Outcome:
             "files": self.files,
             "private": os.fspath(publication.private),
         }
-
-
-def _of_sets(release: Any, publication: Publication) -> Account:
-    from ..io.formats import data_file_name
-
-    verdict = publication.verdict.as_dict()
-    smallest = verdict["smallest_support"]
-    return Account(
-        {
-            "records": release.records,
-            "suppressed_items": release.suppressed_items,
-            "suppressed_occurrences": release.suppressed,
-            "dropped_records": len(release.dropped),
-            "empty_records": release.empty_records,
-            "loss": {name: float(loss) for name, loss in release.losses.items()},
-            "domain": release.hierarchy.domain,
-            "objective": None if release.objective is None else release.objective.as_dict(),
-        },
-        {
-            "complete": release.complete,
-            "verdict": {name: verdict[name] for name in ("holds", "mode", "smallest_support")},
-        },
-        "" if smallest is None else f"; smallest support {smallest:,}",
-        [data_file_name(publication.layout)],
-    )
-
-
-def _of_buckets(release: Any, publication: Publication) -> Account:
-    verdict = publication.verdict.as_dict()
-    joined = publication.layout.format == "joined"
-    return Account(
-        {
-            "records": release.records,
-            "buckets": release.bucketing.n_buckets,
-            "rules": len(release.rules),
-            "left_out": len(release.left_out or ()),
-        },
-        {"verdict": verdict},
-        f"; fewest possible values {verdict['fewest_possible']}",
-        [
-            *(["data.csv"] if joined else ["quasi.csv", "sensitive.csv"]),
-            *(["rules.csv"] if release.guarantee.takes_rules else []),
-        ],
-    )
-
-
-def _of_pairs(release: Any, publication: Publication) -> Account:
-    from ..io.formats import pair_file_names
-
-    verdict = publication.verdict.as_dict()
-    rarer = None if publication.scores is None else publication.scores.rarer
-    every = getattr(publication.verdict, "patterns_every_level", None)
-    more = every and not release.guarantee.every_level
-    return Account(
-        {"records": list(release.records), "values": release.values, "raised": release.raised},
-        {"complete": release.complete, "verdict": verdict},
-        f"; read at every level they hold {every:,} patterns" if more else "",
-        pair_file_names(publication.layout),
-        [] if rarer is None else [("rarer", rarer.told)],
-        {"half_support": None if rarer is None else rarer.as_dict()},
-    )
-
-
-_ACCOUNTS: Mapping[str, Callable[[Any, Publication], Account]] = {
-    SETS: _of_sets,
-    BUCKETS: _of_buckets,
-    PAIRS: _of_pairs,
-}

@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
+import setveil as sv
 from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pairs import frequent_distortion, measure_pair
@@ -23,7 +24,6 @@ from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
-from setveil.run.pairs import hide_patterns
 from tests.oracle.pair_patterns import frequent, is_pattern
 
 DRINKS = Hierarchy.from_parents(
@@ -394,7 +394,7 @@ def test_too_many_rarer_sets_are_not_guarded_and_it_is_said(monkeypatch: pytest.
     pair, promise = tilted(5), HiddenPatterns(3, Fraction(1, 5))
     outcome = anonymize(pair, promise, guard=True)
     assert outcome.figures["rarer sets"] == "too many to be looked after"
-    assert any("too many to be looked after" in line for line in hide_patterns(pair, promise).notices)
+    assert any("too many to be looked after" in line for line in sv.anonymize(pair, promise).notices)
     plain = anonymize(pair, promise, guard=False)
     assert "rarer sets" not in plain.figures
     for one, other in zip(outcome.recoding.node_by_entry, plain.recoding.node_by_entry, strict=True):
