@@ -314,9 +314,8 @@ def report(
     from .api import measure
     from .audit import Verdict, audit_folder
     from .editions.sets import risk_before
-    from .io.files import check_new_file, write_text_file
     from .io.folder.published import read_certificate
-    from .io.folder.staging import replace_private
+    from .io.folder.staging import check_new_file, replace_private, write_text_file
     from .model.guarantees import KmAnonymity
     from .reopen import read_set_release
     from .report.pages.sets import private_report

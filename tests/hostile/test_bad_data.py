@@ -25,7 +25,6 @@ from setveil.errors import (
 )
 from setveil.hierarchy.tree import Hierarchy
 from setveil.io import source as source_module
-from setveil.io import text as text_module
 from setveil.io.formats import cannot_hold, parquet_child
 from setveil.io.records import read_records
 from setveil.io.transactions import read_transactions
@@ -100,7 +99,7 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_31_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_module, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(source_module, "MAX_LINE_BYTES", 1000)
     path = tmp_path / "a.dat"
     path.write_bytes(b"1 2\n" + b"3 " * 600 + b"\n4\n")
     with pytest.raises(ResourceLimit) as caught:

@@ -23,7 +23,7 @@ import pytest
 import setveil as sv
 from setveil.cli.main import run
 from setveil.errors import FileSystemError
-from setveil.io.folder import disk, leftovers, staging
+from setveil.io.folder import disk, ownership, staging
 
 ROWS = [["ale", "milk"], ["wine", "milk"], ["milk"], ["ale"], ["wine"]]
 TREE = {"ale": "alcohol", "wine": "alcohol", "alcohol": "ALL", "milk": "ALL", "ALL": None}
@@ -295,8 +295,8 @@ def test_a_sweep_that_is_killed_is_finished_by_the_next(
         new.path.rename(old)
         new.private.rename(old.with_name(".out.private.setveil-tmp-0123456789abcdef"))
         assert not belongs(old)
-        killed = killed_at(number, lambda: leftovers.sweep([old.parent]), old.parent, exchange=exchange)
-        leftovers.sweep([old.parent])
+        killed = killed_at(number, lambda: ownership.sweep([old.parent]), old.parent, exchange=exchange)
+        ownership.sweep([old.parent])
         assert {path.name for path in old.parent.iterdir()} == {"out", "out.private"}
         assert belongs(old), number
         if not killed:
@@ -359,10 +359,10 @@ def test_a_sweep_takes_only_what_is_ours_and_dead(release: sv.Release, old: Path
     for place in others:
         place.mkdir()
     before = {path.name for path in old.parent.iterdir()}
-    notices = leftovers.sweep([old.parent, old.parent / "none", Path("a\0b")])
+    notices = ownership.sweep([old.parent, old.parent / "none", Path("a\0b")])
     assert len(notices) == 2 and all("remove it yourself" in notice for notice in notices)
     with staging.Staging(old, force=True) as living:
-        assert leftovers.sweep([old.parent]) == notices
+        assert ownership.sweep([old.parent]) == notices
         assert living.public.exists() and living.private.exists()
     assert {path.name for path in old.parent.iterdir()} == before
     assert (foreign / "thesis.tex").exists() and belongs(old)
@@ -378,7 +378,7 @@ def test_a_run_that_lives_keeps_what_it_replaces(
     real = staging.replace_folder
 
     def replace(source: Path, target: Path, aside: Path) -> bool:
-        assert leftovers.sweep([old.parent]) == []
+        assert ownership.sweep([old.parent]) == []
         if target.name == "out.private":
             full()
         return real(source, target, aside)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -113,14 +115,14 @@ def test_a_fault_leaves_the_old_page(made: Shell) -> None:
 def test_what_a_killed_run_left_is_cleaned_up(made: Shell) -> None:
     """The hidden folder of a report has the name that a later run looks for."""
     seen: list[str] = []
-    real = staging.write_file
+    real = staging.created
 
-    def note(path: Path, *rest: object, **more: object) -> None:
+    def note(path: Path, *, mode: int, told: Path | None = None) -> AbstractContextManager[BinaryIO]:
         seen.append(path.parent.name)
-        real(path, *rest, **more)  # type: ignore[arg-type]
+        return real(path, mode=mode, told=told)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staging, "write_file", note)
+        patch.setattr(staging, "created", note)
         report("out", sv.read_transactions("baskets.csv"))
     Path(seen[0]).mkdir()
     Path(seen[0], "report.html").write_text("half")

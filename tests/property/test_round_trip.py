@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from setveil.errors import DataError, Problem
 from setveil.io.csv_text import parse_carefully, split_fields
-from setveil.io.formats import cannot_hold, data_file_name, write_data
+from setveil.io.formats import cannot_hold, data_file_name, format_of
 from setveil.io.formats.base import Reading
 from setveil.io.formats.jsonl import read_plain
 from setveil.io.frames import from_frame, to_arrow
@@ -65,7 +65,7 @@ def no_twins(rows: list[set[str]]) -> bool:
 
 def written(transactions: Transactions, layout: Layout) -> bytes:
     file = io.BytesIO()
-    write_data(transactions, layout, file)
+    format_of(layout).write(transactions, layout, file)
     return file.getvalue()
 
 

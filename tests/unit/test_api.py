@@ -305,12 +305,14 @@ def test_nothing_is_published_that_the_audit_refuses(
     with pytest.raises(InternalError, match="a bug in setveil"):
         sv.publish(wrong, tmp_path / "out")
     # The bytes are judged, not the memory: a writer that loses a line is caught.
-    from setveil.io import formats
+    from setveil.io.formats.base import Format
 
-    def spoiled(transactions: sv.Transactions, layout: sv.Layout, file: object) -> None:
+    def spoiled(
+        _format: object, transactions: sv.Transactions, layout: sv.Layout, file: object
+    ) -> None:
         file.write(b'["alcohol"]\n' * len(transactions))  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(formats, "write_data", spoiled)
+    monkeypatch.setattr(Format, "write", spoiled)
     with pytest.raises(InternalError):
         sv.publish(release, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -191,7 +191,7 @@ def test_a_private_file_that_grows_meanwhile_is_refused(
         return os.stat_result(told)
 
     patched = SimpleNamespace(path=os.path, fstat=told_before)
-    monkeypatch.setattr("setveil.io.folder.twin.os", patched)
+    monkeypatch.setattr("setveil.io.folder.published.os", patched)
     with pytest.raises(DataError, match="grew while it was read"):
         read_release(tmp_path / "out")
 

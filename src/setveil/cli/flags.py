@@ -90,7 +90,7 @@ def check_outputs(
     force_is_for
         What --force is for, where it is refused without a file to write.
     """
-    from ..io.files import check_new_file
+    from ..io.folder.staging import check_new_file
 
     named = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
     if force_is_for is not None and asked.force and not named:
@@ -113,7 +113,7 @@ def write_output(path: str | None, text: str, *, force: bool) -> None:
     """Write a file where one is named; it is the holder's, so no one else may read it."""
     if path is None:
         return
-    from ..io.files import write_text_file
+    from ..io.folder.staging import write_text_file
 
     write_text_file(path, text, mode=0o600, force=force)
     screen.written(path)

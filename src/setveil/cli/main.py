@@ -175,7 +175,7 @@ def _sweep(arguments: Sequence[str]) -> None:
     """Deal with what stopped runs have left here and beside what is named; say what was done."""
     if not arguments or not _NO_WORK.isdisjoint(arguments):
         return
-    from ..io.folder.leftovers import sweep
+    from ..io.folder.ownership import sweep
 
     named = (Path(word.rpartition("=")[2]).parent for word in arguments)
     screen.notices(sweep([Path(), *named]))

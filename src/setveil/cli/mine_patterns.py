@@ -121,7 +121,7 @@ def _deliver(found: EmergingPatterns, asked: Asked) -> None:
     """Write the file, then show the patterns, the fastest growing first."""
     chosen = found if asked.top is None else found[: asked.top]
     if asked.output is not None:
-        from ..io.files import write_text_file
+        from ..io.folder.staging import write_text_file
 
         write_text_file(asked.output, chosen.to_csv(), mode=0o600, force=asked.force)
     if asked.as_json:

@@ -207,7 +207,7 @@ def refuse_beside_buckets(asked: Fields) -> None:
 def _risk_of_buckets(target: str, asked: Asked) -> None:
     """Show what two attackers get out of a table in buckets."""
     refuse_beside_buckets(asked)
-    from ..io.folder.leftovers import private_twin
+    from ..io.folder.ownership import private_twin
     from ..progress import Watch
     from ..reopen.others import read_bucket_release, read_public_buckets
     from ..risk.buckets import TableRisk, attack_by_learning, attack_by_rules

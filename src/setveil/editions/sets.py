@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import DataError, UsageError
 from ..io.folder.ownership import HIERARCHY, RECODING
-from ..io.formats import FORMATS
+from ..io.formats import FORMATS, format_of
 from ..model.layout import Layout, LayoutColumn
 from ..model.transactions import Transactions
 from ..progress import Watch
@@ -35,10 +35,8 @@ class PartsEdition(Edition[Parts]):
 
     def data_files(self) -> Mapping[str, Writer]:
         """Return what writes each data file."""
-        from ..io.formats import write_data
-
         return {
-            name: partial(write_data, side, self.layout)
+            name: partial(format_of(self.layout).write, side, self.layout)
             for name, side in zip(self.file_names(), self.release.sides, strict=True)
         }
 

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import DataError, Problem
-from .columns import FRAME, Column, Columns
-from .sniff import ID_NAMES
-from .text import shorten
+from .columns import FRAME, ID_NAMES, Column, Columns
+from .source import shorten
 
 MARKS = ";|, "
 """What stands between the values of a list; the first of those that fit equally well is taken."""
@@ -47,10 +46,9 @@ class Roles:
     `single` are columns of one value a cell, `sensitive` is the one that nobody shall learn, `sets`
     tells the separator of each set-valued column of texts. `others` are columns that could be named
     besides. `missing` are texts that stand for no value, `split_by` is the column that makes two data
-    sets of a table. `kind` is "sets", "buckets" or "pair".
+    sets of a table.
     """
 
-    kind: str
     single: tuple[str, ...]
     sensitive: str | None = None
     sets: Mapping[str, str] | None = None
@@ -333,7 +331,7 @@ def _remedy_of_lists(columns: Columns, roles: Roles, mark_of_list: Mapping[str, 
     """Return the two commands that would be right, with the names of the file and its columns."""
     one = {name: f"main_{name}" for name in mark_of_list}
     meant = "If a cell really is one value: --as-is (as_is=True in Python)."
-    if roles.kind == "pair":
+    if roles.sensitive is None and roles.sets is None:  # two data sets, compared cell by cell
         kept = [one.get(name, name) for name in roles.single]
         rest = [name for name in roles.single if name not in one]
         leaving = f"Leave it out: `{_pair_command(columns, roles, rest)}`. " if rest else ""
@@ -358,9 +356,8 @@ def _remedy_of_lists(columns: Columns, roles: Roles, mark_of_list: Mapping[str, 
 def _remedy_of_lone_values(columns: Columns, roles: Roles) -> str:
     quasi = roles.single or roles.telling or ("COLUMNS",)
     group = f"{roles.sensitive}_group"
-    if roles.kind == "sets":
-        sets = roles.sets or {}
-        command = _sets_command(columns.file, sets, list(roles.single), group)
+    if roles.sets is not None:
+        command = _sets_command(columns.file, roles.sets, list(roles.single), group)
     else:
         command = _buckets_command(columns.file, list(quasi), group)
     return (

@@ -15,12 +15,30 @@ import numpy as np
 from ..distinct import first_places
 from ..errors import DataError, Problem, UsageError
 from ..model.layout import Layout
-from .arrays import Codes, Flags, Places
-from .csv_text import Fields, ragged_problems
-from .text import HasLines, shorten
+from .csv_text import Codes, Fields, Flags, Places, ragged_problems
+from .source import HasLines, shorten
 
 FRAME = "frame"
 """How a frame is named in messages; its rows count from 1."""
+
+
+ID_NAMES = frozenset(
+    {
+        "id", "tid", "record", "record_id", "recordid", "transaction", "transaction_id",
+        "transactionid", "basket", "basket_id", "basketid", "order", "order_id", "orderid",
+        "customer", "customer_id", "customerid", "person", "person_id", "personid", "patient",
+        "patient_id", "patientid", "user", "user_id", "userid", "session", "session_id",
+        "sessionid", "invoice", "invoice_id", "invoiceno", "member", "member_id", "household",
+        "household_id",
+    }
+)  # fmt: skip
+ITEM_NAMES = frozenset(
+    {
+        "item", "items", "item_id", "itemid", "product", "product_id", "productid", "product_name",
+        "article", "article_id", "label", "code", "name", "diagnosis", "condition", "value",
+        "stockcode", "sku",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

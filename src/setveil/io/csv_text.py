@@ -1,25 +1,117 @@
-"""Strict CSV: fields by delimiter, RFC 4180 quoting, and nothing guessed.
+"""Strict CSV: fields by delimiter, RFC 4180 quoting, and values as numbers.
 
 The grammar: a field is either bare, without any quote, or quoted from its first byte to its last, with
 inner quotes doubled. A row ends with LF or CRLF outside quotes. A text fits this grammar exactly if
 every piece cut at the separators with an even number of quotes before them does, so the fast path cuts
 with array operations and looks only at the distinct pieces. Where one does not fit, `parse_carefully`
 walks the text byte by byte and says what is wrong in which line.
+
+Arrow arrays come from numpy and go back by their buffers. The convenient ways (``pa.array``,
+``pa.scalar``, ``to_numpy``) import pandas where it is installed, which takes longer than reading a file
+does. Arrow itself is loaded where it is used: where values are few it is quicker to do without.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import BinaryIO
+from functools import cached_property
+from itertools import accumulate, islice, pairwise
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import DataError, Problem, ResourceLimit, UsageError
-from .arrays import Codes, Places, number_pieces
-from .text import MAX_PROBLEMS, HasLines, shorten
-from .text import fault as fault_in
+from .source import MAX_PROBLEMS, HasLines, Source, fault_of, shorten
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Codes = NDArray[np.int32]
+Places = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+
+FEW = 200_000
+"""So many values are done in plain Python before Arrow and its functions are loaded."""
+
+
+def arrow_integers(values: NDArray[Any]) -> pa.Array:
+    """Return an Arrow array of the same integers."""
+    import pyarrow as pa
+
+    plain = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(plain.dtype)
+    return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(plain)])
+
+
+def arrow_texts(values: Sequence[str]) -> pa.Array:
+    """Return an Arrow array of the same texts."""
+    import pyarrow as pa
+
+    pieces = [value.encode() for value in values]
+    offsets = np.fromiter(accumulate(map(len, pieces), initial=0), np.int64, len(pieces) + 1)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(pieces))]
+    return pa.Array.from_buffers(pa.large_string(), len(pieces), buffers)
+
+
+def arrow_text(value: str) -> pa.Scalar:
+    """Return an Arrow scalar of the same text."""
+    return arrow_texts([value])[0]
+
+
+def numpy_integers(array: pa.Array, *, null: int = -1) -> NDArray[np.int64]:
+    """Return the integers of an Arrow array, with `null` where there is none."""
+    validity, data = array.buffers()
+    kind = np.dtype(str(array.type))  # both say int32, uint8 and so on
+    values = np.frombuffer(data, dtype=kind, count=array.offset + len(array))[array.offset :]
+    values = values.astype(np.int64)
+    if array.null_count:
+        bits = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), bitorder="little")
+        values[bits[array.offset : array.offset + len(array)] == 0] = null
+    return values
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Distinct values and, for each piece of the text in order, the number of its value."""
+
+    values: list[str]
+    code_of_piece: Codes
+
+
+def number_pieces(text_by_byte: Bytes, length_of_piece: Places) -> Pieces:
+    """Number the pieces that lie back to back in `text_by_byte` and have these lengths in bytes."""
+    offsets = np.zeros(len(length_of_piece) + 1, dtype=np.int64)
+    np.cumsum(length_of_piece, out=offsets[1:])
+    if len(length_of_piece) <= FEW:
+        content, found = text_by_byte.tobytes(), dict[bytes, int]()
+        pieces = (content[start:end] for start, end in pairwise(offsets.tolist()))
+        few = [found.setdefault(piece, len(found)) for piece in pieces]
+        return Pieces([piece.decode() for piece in found], np.array(few, dtype=np.int32))
+    import pyarrow as pa
+
+    large = int(offsets[-1]) >= 2**31
+    kind = pa.large_string() if large else pa.string()
+    if not large:
+        offsets = offsets.astype(np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text_by_byte))]
+    encoded = pa.Array.from_buffers(kind, len(length_of_piece), buffers).dictionary_encode()
+    codes = numpy_integers(encoded.indices).astype(np.int32)
+    return Pieces(encoded.dictionary.to_pylist(), codes)
+
+
+def number_strings(values: list[str]) -> Pieces:
+    """Number values that are Python strings already."""
+    numbers: dict[str, int] = {}
+    codes = np.fromiter(
+        (numbers.setdefault(value, len(numbers)) for value in values),
+        dtype=np.int32,
+        count=len(values),
+    )
+    return Pieces(list(numbers), codes)
+
 
 MAX_FIELD_CHARACTERS = 131_072
 LINES_PER_BLOCK = 16_384
@@ -233,9 +325,9 @@ def _bare(
         value = value[:-1]
     fault = None
     if '"' in value:
-        fault = fault_in("stray-quote", name, line)
+        fault = fault_of("stray-quote", name, line)
     elif "\r" in value:
-        fault = fault_in("lone-cr", name, line)
+        fault = fault_of("lone-cr", name, line)
     return value, end, fault
 
 
@@ -249,7 +341,7 @@ def _quoted(
     while True:
         close = text.find('"', start)
         if close < 0:
-            return "".join(parts), len(text), line, fault_in("unclosed-quote", name, opened)
+            return "".join(parts), len(text), line, fault_of("unclosed-quote", name, opened)
         parts.append(text[start:close])
         line += text.count("\n", start, close)
         if text[close + 1 : close + 2] != '"':
@@ -262,7 +354,7 @@ def _quoted(
         return "".join(parts), end, line, None
     if text[end : end + 2] == "\r\n":
         return "".join(parts), end + 1, line, None
-    fault = fault_in("text-after-quote", name, line)
+    fault = fault_of("text-after-quote", name, line)
     end_of_line = text.index("\n", end)
     gap = text.find(delimiter, end, end_of_line)
     return "".join(parts), end_of_line if gap < 0 else gap, line, fault
@@ -293,3 +385,65 @@ def write_rows(
     left = iter(rows)
     while block := list(islice(left, LINES_PER_BLOCK)):
         file.write("".join(map(line, block)).encode())
+
+
+DELIMITERS = ",;\t|"
+HEAD_BYTES = 1 << 16
+HEAD_LINES = 200
+
+
+@dataclass(frozen=True)
+class Head:
+    """The opening lines of a text, and what the caller knows of it, which is taken as given."""
+
+    text: str
+    suffix: str
+    given: str | None = None
+    header: bool | None = None
+    id_column: str | None = None
+    item_column: str | None = None
+
+    @cached_property
+    def found(self) -> str | None:
+        """The delimiter that was given or occurs in most lines outside quotes, or None."""
+        if self.given is not None:
+            return self.given
+        lines = ["".join(line.split('"')[::2]) for line in self.text.split("\n")]  # outside quotes
+        scores = [
+            (sum(mark in line for line in lines), sum(line.count(mark) for line in lines), -place, mark)
+            for place, mark in enumerate(DELIMITERS)
+        ]
+        best = max(scores)
+        return best[3] if best[0] else None
+
+    @property
+    def delimiter(self) -> str:
+        """The delimiter to read with."""
+        return self.found or ("\t" if self.suffix == ".tsv" else ",")
+
+    @cached_property
+    def rows(self) -> list[list[str]]:
+        """The rows of CSV; a head cut inside quotes gives none."""
+        try:
+            parsed = parse_carefully(self.text.encode(), delimiter=self.delimiter, name="")
+        except DataError:
+            return []
+        return [row for _, row in parsed]
+
+
+def head_of(data: bytes, source: Source, delimiter: str | None = None) -> Head:
+    """Return up to `HEAD_LINES` whole lines; what is cut off is left out."""
+    piece = data[:HEAD_BYTES]
+    if len(data) > HEAD_BYTES:
+        piece = piece[: piece.rfind(b"\n") + 1] or piece
+    lines = piece.decode("utf-8", "ignore").split("\n")
+    return Head("\n".join(lines[:HEAD_LINES]), source.suffix, delimiter)
+
+
+def guess_table_delimiter(data: bytes) -> str:
+    """Return the delimiter that occurs most in the header of a table."""
+    header = data[:HEAD_BYTES].split(b"\n", 1)[0]
+    outside = b"".join(header.split(b'"')[::2])
+    scores = [(outside.count(mark.encode()), -place, mark) for place, mark in enumerate(DELIMITERS)]
+    count, _, mark = max(scores)
+    return mark if count else ","

@@ -12,9 +12,8 @@ import numpy as np
 
 from ..errors import DataError, Problem
 from .csv_text import Fields, quoted, split_fields
-from .files import write_text_file
-from .source import MAX_BYTES, read_source
-from .text import MAX_PROBLEMS, plain_text, shorten
+from .folder.staging import write_text_file
+from .source import MAX_BYTES, MAX_PROBLEMS, plain_text, read_source, shorten
 
 StrPath = str | os.PathLike[str]
 HEADS = frozenset({"id", "code", "item", "item_id", "itemid", "key", "number"})

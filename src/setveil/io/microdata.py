@@ -23,13 +23,13 @@ from ..hierarchy.tree import Hierarchy
 from ..model.layout import NO_VALUE
 from ..model.microdata import Microdata, check_roles
 from ..model.vocabulary import label_fault
-from .arrays import Flags
 from .column_look import Roles, look_at_columns
 from .columns import Column, Columns, by_line, records_of_ids, repeats, told_of_unused
+from .csv_text import Flags
 from .options import OfFiles, OfLabels, check_choice, texts_of
+from .source import MAX_PROBLEMS, shorten
 from .spelling import FORMS, check_spelling
 from .table import Table, every_row_lacks, missing_cells, open_frame, open_table, told_of_left_out
-from .text import MAX_PROBLEMS, shorten
 
 MISSING_CELLS = ("error", "suppress-row", "category")
 Edges = Sequence[str | int | float | Decimal]
@@ -178,7 +178,6 @@ def _microdata(table: Table, options: _Options) -> Microdata:
     columns = table.load((*names, options.id_column), remedy=_REMEDY_OF_LISTS)
     others = tuple(name for name in columns.names if name not in (*names, options.id_column))
     roles = Roles(
-        "buckets",
         options.quasi,
         options.sensitive,
         others=others,

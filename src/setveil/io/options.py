@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, TypedDict
 
 from ..errors import UsageError
-from .source import MAX_BYTES
-from .text import shorten
+from .source import MAX_BYTES, shorten
 
 ID_POLICIES = ("merge", "error")
 

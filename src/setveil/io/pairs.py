@@ -22,14 +22,14 @@ from ..model.layout import NO_VALUE, Layout, LayoutColumn
 from ..model.pattern_pair import PatternPair
 from ..model.transactions import Transactions
 from ..model.vocabulary import label_fault
-from .arrays import Flags
 from .column_look import Roles, look_at_columns
 from .columns import FRAME, Column, Columns, told_of_unused
-from .formats.baskets import LEAST_LINES
+from .csv_text import Flags
+from .formats.lines import LEAST_LINES
 from .options import OfFiles, OfLabels, check_choice, texts_of
+from .source import shorten
 from .spelling import FORMS, check_spelling_of_pair
 from .table import Entries, every_row_lacks, missing_cells, open_table, told_of_left_out
-from .text import shorten
 from .transactions import Policy, finish, read_transactions
 
 MISSING_CELLS = ("error", "suppress", "suppress-row", "complete-rows", "category")
@@ -428,7 +428,7 @@ def read_cells(
         remedy="Leave it out (--attributes), or give the lists as transactions.",
     )
     texts = texts_of(reading["missing"])
-    roles = Roles("pair", names, missing=texts, split_by=class_column, as_is=reading["as_is"])
+    roles = Roles(names, missing=texts, split_by=class_column, as_is=reading["as_is"])
     notices = (*table.notices, *look_at_columns(columns, roles))
     unused = [name for name in columns.names if name not in (*names, class_column)]
     return _Cells(

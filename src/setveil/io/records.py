@@ -14,16 +14,16 @@ from ..errors import Problem, UsageError
 from ..model.layout import LayoutColumn
 from ..model.records import Records
 from ..model.vocabulary import label_fault
-from .arrays import Places
 from .column_look import Roles, follows_blank, look_at_columns
 from .columns import merged_by_id, told_of_unused
+from .csv_text import Places
 from .options import ID_POLICIES, OfCells, OfFiles, OfSets, check_choice, refuse_unused_policy
+from .source import MAX_PROBLEMS, shorten
 from .table import Entries, Table, open_table
-from .text import MAX_PROBLEMS, shorten
 from .transactions import Policy, finish, unknown_id
 
 if TYPE_CHECKING:
-    from .arrow import ListColumn
+    from .frames import ListColumn
 
 MISSING_CELLS = ("error", "suppress", "category")
 LIST_SEPARATOR = "|"
@@ -170,7 +170,6 @@ def build_records(table: Table, options: TableOptions, policy: Policy) -> Record
     unused = [name for name in names if name not in known]
     columns = table.load(known - lists.keys()).without(lists)
     roles = Roles(
-        "sets",
         tuple(column.name for column in chosen if column.role == "kept"),
         options.sensitive,
         {column.name: column.separator for column in chosen if column.separator is not None},

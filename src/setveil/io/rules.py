@@ -34,11 +34,9 @@ from ..model.microdata import Microdata
 from ..model.rules import NegativeRule, tuples_meeting
 from ..model.vocabulary import label_fault
 from .columns import check_names
-from .csv_text import Fields, quoted, ragged_problems, split_fields
-from .files import write_text_file
-from .sniff import guess_table_delimiter
-from .source import MAX_BYTES, read_source
-from .text import MAX_PROBLEMS, plain_text, shorten
+from .csv_text import Fields, guess_table_delimiter, quoted, ragged_problems, split_fields
+from .folder.staging import write_text_file
+from .source import MAX_BYTES, MAX_PROBLEMS, plain_text, read_source, shorten
 
 TOLD = 5
 """How many rules that do nothing are told one by one."""

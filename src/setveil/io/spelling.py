@@ -17,7 +17,7 @@ from ..errors import DataError, Problem
 from ..model.numbers import counted
 from ..model.transactions import Transactions
 from ..model.vocabulary import cleaned
-from .text import MAX_PROBLEMS, shorten
+from .source import MAX_PROBLEMS, shorten
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")

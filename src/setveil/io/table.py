@@ -17,14 +17,11 @@ import numpy as np
 from ..distinct import number_distinct
 from ..errors import DataError, Problem
 from ..model.layout import NO_VALUE, Layout
-from .arrays import Codes, Places
 from .columns import FRAME, Column, Columns, Draft, by_line, columns_of_fields, no_records
-from .csv_text import check_delimiter, split_fields
+from .csv_text import Codes, Places, check_delimiter, guess_table_delimiter, split_fields
 from .formats.parquet import MAGIC, parquet_table
 from .options import OfFiles
-from .sniff import guess_table_delimiter
-from .source import read_source
-from .text import plain_text, shorten
+from .source import plain_text, read_source, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +43,7 @@ class Table:
         """Return those of the named columns that are lists, which only Arrow has."""
         if self.arrow is None:
             return {}
-        from .arrow import is_list, list_column
+        from .frames import is_list, list_column
 
         return {
             name: list_column(self.arrow.column(name), name, self.columns.file)
@@ -62,8 +59,8 @@ class Table:
         """
         if self.arrow is None:
             return self.columns
-        from .arrays import numpy_integers
-        from .arrow import is_list, text_column
+        from .csv_text import numpy_integers
+        from .frames import is_list, text_column
 
         table, file = self.arrow, self.columns.file
         if table.num_rows == 0:
@@ -106,14 +103,14 @@ def open_table(given: object, reading: OfFiles, file: str = FRAME) -> Table:
 
 def open_frame(frame: object, file: str = FRAME) -> Table:
     """Return the table in a frame; a path is none."""
-    from .arrow import arrow_table
+    from .frames import arrow_table
 
     return table_of_arrow(arrow_table(frame), file)
 
 
 def table_of_arrow(table: pa.Table, file: str) -> Table:
     """Return an Arrow table, which messages call `file`."""
-    from .arrow import named_columns
+    from .frames import named_columns
 
     table = named_columns(table, file)
     nothing = Column([], np.zeros(0, dtype=np.int32))

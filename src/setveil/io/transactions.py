@@ -23,18 +23,23 @@ from ..distinct import first_places, number_distinct
 from ..errors import DataError, Problem, UsageError
 from ..model.transactions import Transactions
 from ..model.vocabulary import label_fault
-from .arrays import Codes, Places
 from .columns import Draft, no_records
-from .csv_text import MAX_FIELD_CHARACTERS, check_delimiter, field_too_long
+from .csv_text import (
+    MAX_FIELD_CHARACTERS,
+    Codes,
+    Places,
+    check_delimiter,
+    field_too_long,
+    guess_table_delimiter,
+    head_of,
+)
 from .formats import FORMATS, LAYOUTS, guess_format
 from .formats.base import Reading
 from .formats.parquet import MAGIC
 from .lists import read_labels
 from .options import ID_POLICIES, OfFiles, OfItems, OfSets, check_choice, refuse_unused_policy, texts_of
-from .sniff import guess_table_delimiter, head_of
-from .source import MAX_BYTES, read_source
+from .source import MAX_BYTES, MAX_PROBLEMS, plain_text, read_source, shorten
 from .spelling import FORMS, LineOf, check_spelling
-from .text import MAX_PROBLEMS, plain_text, shorten
 
 EMPTY_ROWS = ("error", "keep", "skip")
 REPEATS = ("once", "error")
@@ -140,9 +145,7 @@ def read_transactions(
         )
     if layout is None:
         _refuse_unused(format, given, " (guessed)")
-    reader = FORMATS[format].read
-    assert reader is not None  # all of `LAYOUTS` have one
-    return finish(reader(read), policy)
+    return finish(FORMATS[format].read(read), policy)
 
 
 def _told(format: str, mark: str, layout: str | None, delimiter: str | None) -> tuple[str, ...]:

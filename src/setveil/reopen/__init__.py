@@ -30,8 +30,7 @@ from ..arguments import checked
 from ..errors import HierarchyError, UsageError
 from ..hierarchy.tree import DOMAINS, Hierarchy
 from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING, holds_pair
-from ..io.folder.published import read_published
-from ..io.folder.twin import Twin, read_twin
+from ..io.folder.published import Twin, read_published, read_twin
 from ..model.costs import COST_NAMES, WEIGHTED
 from ..model.guarantees import AnyGuarantee, guarantee_from_dict
 from ..model.numbers import LARGEST

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..hierarchy.tree import Hierarchy
 from ..io.folder.ownership import AUDIT, BUCKETS, RECODING
-from ..io.folder.twin import Twin, read_twin
+from ..io.folder.published import Twin, read_twin
 from ..model.guarantees import BucketGuarantee
 from ..model.layout import Layout
 from ..model.microdata import Microdata

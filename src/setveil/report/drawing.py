@@ -300,6 +300,6 @@ class Figure:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture as an SVG file for the owner alone; a file that is there is replaced."""
-        from ..io.files import write_text_file
+        from ..io.folder.staging import write_text_file
 
         write_text_file(path, self.svg, mode=0o600, force=True)

@@ -129,7 +129,7 @@ def job_text(
 
 def write_job(path: str, run: Run, *, about: Sequence[str], force: bool = False) -> None:
     """Write a run as a job; what `anonymize` does with its flags, `run` does with the file."""
-    from ..io.files import write_text_file
+    from ..io.folder.staging import write_text_file
 
     values: dict[str, Value] = {"data": run.data}
     given = {field.key for field in run.given_fields()}

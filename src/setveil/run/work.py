@@ -208,8 +208,7 @@ class Work:
 
     def _check_places(self) -> None:
         """Raise where nothing can be written."""
-        from ..io.files import check_new_file
-        from ..io.folder.staging import check_destination
+        from ..io.folder.staging import check_destination, check_new_file
 
         run = self.run
         if run.save_job is not None:

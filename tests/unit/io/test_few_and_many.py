@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setveil.io import arrays
-from setveil.io.formats import base, write_data
+from setveil.io import csv_text
+from setveil.io.formats import base, format_of
 from setveil.model.layout import Layout
 from setveil.model.transactions import Transactions
 
@@ -19,7 +19,7 @@ LABELS = st.sampled_from(["a", "b c", 'say "x"', "é", "\U0001f35e", "a,b", " le
 
 def written(data: Transactions, layout: Layout) -> bytes:
     file = BytesIO()
-    write_data(data, layout, file)
+    format_of(layout).write(data, layout, file)
     return file.getvalue()
 
 
@@ -41,10 +41,10 @@ def test_pieces_get_the_same_numbers(pieces: list[str]) -> None:
     encoded = [piece.encode() for piece in pieces]
     text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     lengths = np.array([len(piece) for piece in encoded], dtype=np.int64)
-    few = arrays.number_pieces(text, lengths)
+    few = csv_text.number_pieces(text, lengths)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrays, "FEW", -1)
-        many = arrays.number_pieces(text, lengths)
+        patch.setattr(csv_text, "FEW", -1)
+        many = csv_text.number_pieces(text, lengths)
     assert few.values == many.values
     assert few.code_of_piece.tolist() == many.code_of_piece.tolist()
     assert few.code_of_piece.dtype == many.code_of_piece.dtype

@@ -112,12 +112,12 @@ def test_no_frame_library_is_imported(tmp_path: Path) -> None:
 import io, sys
 from setveil.io.frames import from_frame, to_arrow
 from setveil.io.transactions import read_transactions
-from setveil.io.formats import write_data
+from setveil.io.formats import FORMATS
 from setveil.model.layout import Layout
 baskets = read_transactions(sys.argv[1])
 assert list(from_frame(to_arrow(baskets)).rows()) == list(baskets.rows())
 for name in ("baskets", "long", "onehot", "fimi", "jsonl"):
-    write_data(baskets, Layout(name), io.BytesIO())
+    FORMATS[name].write(baskets, Layout(name), io.BytesIO())
 found = {"pandas", "polars", "duckdb", "numba"} & set(sys.modules)
 raise SystemExit(", ".join(found) or 0)
 """

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from setveil.errors import DataError, UsageError
-from setveil.io.formats import cannot_hold, write_data
+from setveil.io.formats import FORMATS, cannot_hold, format_of
 from setveil.io.records import read_records
 from setveil.model.layout import Layout, LayoutColumn
 from setveil.model.records import Records
@@ -103,7 +103,7 @@ def test_a_lone_set_column_keeps_its_empty_cells(tmp_path: Path) -> None:
     assert list(items.rows()) == [("drugs=a", "drugs=b"), ()]
     file = io.BytesIO()
     assert items.layout is not None
-    write_data(items, items.layout, file)
+    format_of(items.layout).write(items, items.layout, file)
     assert file.getvalue() == b'drugs\n""\na b\n'
 
 
@@ -121,7 +121,7 @@ def test_rows_of_a_table_are_sorted_by_cells() -> None:
     rows = [["z=2", "a=x"], ["z=1", "a=y", "a=x"], ["z=1", "a=x"]]
     items = Transactions.from_rows(rows)
     file = io.BytesIO()
-    write_data(replace(items), Layout("table", ";", columns=columns), file)
+    FORMATS["table"].write(replace(items), Layout("table", ";", columns=columns), file)
     assert file.getvalue() == b"z;a\n1;x\n1;x y\n2;x\n"
 
 

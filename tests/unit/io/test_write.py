@@ -10,7 +10,7 @@ import pytest
 
 from setveil.audit.formats import read_data
 from setveil.errors import InternalError
-from setveil.io.formats import cannot_hold, data_file_name, write_data
+from setveil.io.formats import cannot_hold, data_file_name, format_of
 from setveil.model.layout import Layout, LayoutColumn
 from setveil.model.transactions import Transactions
 
@@ -20,7 +20,7 @@ BASKETS = Transactions.from_rows(sorted(ROWS))
 
 def written(transactions: Transactions, layout: Layout) -> bytes:
     file = io.BytesIO()
-    write_data(transactions, layout, file)
+    format_of(layout).write(transactions, layout, file)
     return file.getvalue()
 
 

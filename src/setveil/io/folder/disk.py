@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
@@ -64,17 +64,16 @@ def telling(path: Path, doing: str) -> Iterator[None]:
         ) from error
 
 
-def write_file(
-    path: Path, fill: Callable[[BinaryIO], object], *, mode: int, told: Path | None = None
-) -> None:
-    """Create `path`, let `fill` write into it, and bring it to the disk; it must not exist yet.
+@contextlib.contextmanager
+def created(path: Path, *, mode: int, told: Path | None = None) -> Iterator[BinaryIO]:
+    """Create `path` for the block to write into, then bring it to the disk; it must not exist yet.
 
     `told` is the path that an error names, where the user knows the file by another one.
     """
     with telling(told or path, "write"):
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(number, "wb") as file:
-            fill(file)
+            yield file
             file.flush()
             os.fchmod(number, mode)
             os.fsync(number)
@@ -111,7 +110,7 @@ def replace_folder(source: Path, target: Path, aside: Path) -> bool:
     """Put `source` in the place of `target`; tell whether they were exchanged.
 
     If so what was there is now at `source`. Where the system cannot exchange two names, `target` is
-    missing for a moment and what was there ends at `aside`: see `leftovers.recover`.
+    missing for a moment and what was there ends at `aside`: see `ownership.recover`.
     """
     try:
         rename_exchanged(source, target)

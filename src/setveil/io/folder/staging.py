@@ -6,7 +6,8 @@ and brought to the disk; the caller audits the staged folder; `Staging.commit` r
 folder into place in one step, then the private one, with signals put off until both are there.
 
 Each hidden folder is locked as long as its run lives, a release that is replaced as well. What a killed
-run leaves behind is found unlocked, and dealt with, by the next one: see `leftovers`.
+run leaves behind is found unlocked, and dealt with, by the next one: see `ownership`. Single files are
+written in the same way: the old one or the new one, never half of one, and none by accident.
 """
 
 from __future__ import annotations
@@ -25,9 +26,17 @@ from typing import BinaryIO
 
 from ...errors import FileSystemError, UsageError
 from ..csv_text import quoted
-from .disk import rename_exchanged, rename_new, replace_folder, shown, sync_folder, telling, write_file
-from .leftovers import HIDDEN, OLD, locked, private_twin, recover, removed
-from .ownership import is_replaceable, refuse_inside
+from .disk import created, rename_exchanged, rename_new, replace_folder, shown, sync_folder, telling
+from .ownership import (
+    HIDDEN,
+    OLD,
+    is_replaceable,
+    locked,
+    private_twin,
+    recover,
+    refuse_inside,
+    removed,
+)
 
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -113,7 +122,8 @@ def replace_private(path: str | os.PathLike[str], name: str, content: bytes) -> 
         beside.mkdir(0o700)
     number = locked(beside)
     try:
-        write_file(beside / name, lambda file: file.write(content), mode=0o600, told=twin / name)
+        with created(beside / name, mode=0o600, told=twin / name) as file:
+            file.write(content)
         with telling(twin / name, "replace"):
             (beside / name).replace(twin / name)
         sync_folder(twin)
@@ -185,14 +195,16 @@ class Staging:
     def write(self, name: str, fill: Callable[[BinaryIO], object]) -> str:
         """Write one public file and return its SHA-256 as it lies on the disk."""
         path, told = self.public / name, self.target / name
-        write_file(path, fill, mode=0o600, told=told)
+        with created(path, mode=0o600, told=told) as file:
+            fill(file)
         with telling(told, "read back"), open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_private(self, name: str, content: bytes) -> None:
         """Write one private file, readable by the owner alone."""
         path, told = self.private / name, self.twin / name
-        write_file(path, lambda file: file.write(content), mode=0o600, told=told)
+        with created(path, mode=0o600, told=told) as file:
+            file.write(content)
 
     def commit(self, placed: Callable[[Path], object] | None = None) -> list[str]:
         """Put both folders into place, the public one and then its private twin; return notices.
@@ -330,3 +342,53 @@ def hierarchy_document(paths: Sequence[Sequence[str]]) -> bytes:
     """Return paths of labels as the lines of ``hierarchy.csv``."""
     lines = (";".join(quoted(label, ";") for label in path) + "\n" for path in paths)
     return "".join(lines).encode()
+
+
+StrPath = str | os.PathLike[str]
+
+
+def check_new_file(path: StrPath, *, force: bool = False, inputs: Iterable[StrPath] = ()) -> None:
+    """Raise where a file cannot be written, before anything is computed.
+
+    With `force` a plain file that is there may be replaced, but none of the `inputs` ever is."""
+    place = Path(path)
+    if not os.fspath(path) or "\0" in os.fspath(path):
+        raise UsageError("a file to write needs a name.", "Give for example out.svg.")
+    with telling(place, "use"):
+        for given in inputs:
+            if place.exists() and Path(given).exists() and place.samefile(given):
+                raise UsageError(
+                    "the output is one of the inputs.", "Choose another name.", code="output-is-input"
+                )
+        if os.path.lexists(place) and (not force or place.is_symlink() or not place.is_file()):
+            raise FileSystemError(
+                "it exists already." if not force else "it is not a plain file.",
+                "Choose another name." if force else "Choose another name, or --force to replace it.",
+                code="exists",
+                file=shown(place),
+            )
+        refuse_inside(place)
+        if not place.parent.is_dir():
+            what, remedy = "the folder that shall hold it does not exist.", "Create it first."
+            raise FileSystemError(what, remedy, code="missing", file=shown(place))
+
+
+def write_text_file(path: StrPath, text: str, *, mode: int = 0o644, force: bool = False) -> None:
+    """Write a text as UTF-8 beside the destination, then rename it.
+
+    `mode` says who may read it: 0o600 for what is the holder's alone. With `force` a plain file that is
+    there is replaced."""
+    check_new_file(path, force=force)
+    place = Path(path)
+    content = text.encode("utf-8")
+    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    try:
+        with created(beside, mode=mode, told=place) as file:
+            file.write(content)
+        if force:
+            with telling(place, "replace"):
+                beside.replace(place)
+        else:
+            rename_new(beside, place)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,15 +1,12 @@
-"""The formats of records, a file each, and what is asked of all of them.
+"""The formats of records, and what is asked of all of them.
 
-To add one: a file here with its `Format`, its name in `FORMATS`, and a reader in the audit. Writing is
-canonical: transactions come in canonical order (labels sorted in a row, rows sorted), the same content
-gives the same bytes, and reading back gives the same rows. What a format cannot hold is said by
-`cannot_hold` before anything is written.
+To add one: a class here that inherits from `Format`, an object of it in `FORMATS`, and a reader in the
+audit. Writing is canonical: transactions come in canonical order (labels sorted in a row, rows
+sorted), the same content gives the same bytes, and reading back gives the same rows. What a format
+cannot hold is said by `cannot_hold` before anything is written.
 """
 
 from __future__ import annotations
-
-import gzip
-from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -17,19 +14,30 @@ from ...errors import InternalError
 from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ...model.vocabulary import label_fault
-from ..sniff import Head
+from ..csv_text import Head
+from ..source import shorten
 from ..spelling import is_formula
-from ..text import shorten
-from . import baskets, fimi, jsonl, long, onehot, parquet, table
 from .base import Format
+from .jsonl import JsonLines
+from .lines import Baskets, Fimi
+from .parquet import Parquet
+from .tables import Long, OneHot, Table
 
 FORMATS: dict[str, Format] = {
-    module.FORMAT.key: module.FORMAT for module in (baskets, long, onehot, fimi, jsonl, parquet, table)
+    format.key: format
+    for format in (Baskets(), Long(), OneHot(), Fimi(), JsonLines(), Parquet(), Table())
 }
-LAYOUTS = tuple(key for key, format in FORMATS.items() if format.read is not None)
+LAYOUTS = tuple(key for key, format in FORMATS.items() if format.is_read)
 """The formats that `read_transactions` reads."""
 GUESSED = ("jsonl", "fimi", "long", "onehot")
 """In this order a text is held against them; what looks like none of them is read as baskets."""
+
+
+def format_of(layout: Layout) -> Format:
+    """Return the format of a layout; that there is none would be our own fault."""
+    if layout.format not in FORMATS:
+        raise InternalError(f"no writer for the format {layout.format}.")
+    return FORMATS[layout.format]
 
 
 def guess_format(head: Head) -> str:
@@ -43,7 +51,7 @@ def data_file_name(layout: Layout) -> str:
     >>> data_file_name(Layout("baskets", gzip=True)), data_file_name(Layout("fimi"))
     ('data.csv.gz', 'data.dat')
     """
-    format = FORMATS[layout.format]
+    format = format_of(layout)
     return f"data{format.suffix}{'.gz' if layout.gzip and not format.is_packed else ''}"
 
 
@@ -70,7 +78,7 @@ def cannot_hold(transactions: Transactions, layout: Layout) -> str | None:
             return f"no format can hold a label such as {label[:40]!a}: {fault[1]}"
     if transactions.unprotected is not None and layout.format != "table":
         return "only a table can hold columns that are published as they are"
-    format = FORMATS[layout.format]
+    format = format_of(layout)
     if not format.holds_empty and int((transactions.length_by_record == 0).sum()):
         return f"the format {layout.format} cannot hold an empty record, and there are some"
     return format.cannot_hold(transactions, layout, labels)
@@ -82,7 +90,7 @@ def formulas_in(transactions: Transactions, layout: Layout) -> str | None:
     >>> formulas_in(Transactions.from_rows([["=cmd()"]]), Layout("baskets"))
     "a spreadsheet would run '=cmd()' as a formula"
     """
-    if not FORMATS[layout.format].is_csv:
+    if not format_of(layout).is_csv:
         return None
     cells = _labels_in(transactions)
     if layout.format == "table":
@@ -91,21 +99,6 @@ def formulas_in(transactions: Transactions, layout: Layout) -> str | None:
         cells += sorted({cell for row in transactions.unprotected or () for cell in row})
     found = next((cell for cell in cells if is_formula(cell)), None)
     return None if found is None else f"a spreadsheet would run {shorten(found)} as a formula"
-
-
-def write_data(transactions: Transactions, layout: Layout, file: BinaryIO) -> None:
-    """Write canonical transactions to a binary file; the same rows give the same bytes."""
-    if layout.format not in FORMATS:
-        raise InternalError(f"no writer for the format {layout.format}.")
-    format = FORMATS[layout.format]
-    if layout.gzip and not format.is_packed:
-        # No name and no time in the header: they would tell of the run and change the bytes.
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0) as packed:
-            write_data(transactions, Layout(layout.format, layout.delimiter, columns=layout.columns),
-                       cast(BinaryIO, packed))  # fmt: skip
-        return
-    for block in format.blocks(transactions, layout):
-        file.write(block)
 
 
 def _labels_in(transactions: Transactions) -> list[str]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import gzip
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 
 from ...model.layout import Layout
 from ...model.transactions import Transactions
-from ..arrays import FEW, arrow_integers, arrow_text, arrow_texts
 from ..columns import Columns, Draft, columns_of_fields
-from ..csv_text import Fields, split_fields
-from ..sniff import Head
+from ..csv_text import FEW, Fields, Head, arrow_integers, arrow_text, arrow_texts, split_fields
 from ..source import MAX_BYTES, Source
 
 if TYPE_CHECKING:
@@ -59,22 +58,17 @@ class Reading:
         return Layout(format, delimiter=self.delimiter, gzip=self.source.gzip)
 
 
-@dataclass(frozen=True)
 class Format:
     """One way in which records lie in a file.
 
-    `options` are the options of reading that it has a use for. `looks` tells whether the head of a text
-    seems to be of it. `blocks` yields canonical bytes, and `cannot_hold` says why it could not, given
-    the labels in use. A format without `read` is read by `read_records`.
+    `options` are the options of reading that it has a use for. A table is not read here but by
+    `read_records`.
     """
 
     key: str
-    blocks: Callable[[Transactions, Layout], Iterator[bytes]]
     suffix: str = ".csv"
-    read: Callable[[Reading], Draft] | None = None
     options: frozenset[str] = frozenset()
-    looks: Callable[[Head], bool] = lambda _head: False
-    cannot_hold: Callable[[Transactions, Layout, Sequence[str]], str | None] = lambda *_: None
+    is_read: bool = True
     holds_empty: bool = True
     is_packed: bool = False
 
@@ -82,6 +76,38 @@ class Format:
     def is_csv(self) -> bool:
         """Whether its files are CSV, which spreadsheets open."""
         return self.suffix == ".csv"
+
+    def looks(self, head: Head) -> bool:
+        """Tell whether the head of a text seems to be of it."""
+        del head
+        return False
+
+    def read(self, reading: Reading) -> Draft:
+        """Return the draft of a file."""
+        raise NotImplementedError
+
+    def cannot_hold(
+        self, transactions: Transactions, layout: Layout, labels: Sequence[str]
+    ) -> str | None:
+        """Return why it cannot hold these rows, given the labels in use, or None."""
+        del transactions, layout, labels
+        return None
+
+    def blocks(self, transactions: Transactions, layout: Layout) -> Iterator[bytes]:
+        """Yield the canonical bytes of transactions."""
+        raise NotImplementedError
+
+    def write(self, transactions: Transactions, layout: Layout, file: BinaryIO) -> None:
+        """Write canonical transactions to a binary file; the same rows give the same bytes."""
+        if layout.gzip and not self.is_packed:
+            # No name and no time in the header: they would tell of the run and change the bytes.
+            with gzip.GzipFile(
+                filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0
+            ) as packed:
+                self.write(transactions, replace(layout, gzip=False), cast(BinaryIO, packed))
+            return
+        for block in self.blocks(transactions, layout):
+            file.write(block)
 
 
 def joined_lines(

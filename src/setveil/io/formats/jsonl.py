@@ -15,10 +15,9 @@ import numpy as np
 from ...errors import Problem
 from ...model.layout import Layout
 from ...model.transactions import Transactions
-from ..arrays import number_pieces, number_strings
 from ..columns import Columns, Draft, merge_rows, number_by_first_row, told_of_unused
-from ..sniff import Head
-from ..text import MAX_PROBLEMS, lone_returns, shorten
+from ..csv_text import Head, number_pieces, number_strings
+from ..source import MAX_PROBLEMS, lone_returns, shorten
 from .base import Format, Reading, joined_lines
 
 LARGEST_EXACT = 2**53
@@ -37,67 +36,75 @@ class _Fault(Exception):
     """A fault of one line; its arguments are a code, what is wrong, and a remedy."""
 
 
-def looks(head: Head) -> bool:
-    """Tell JSON lines by their suffix, or by their first sign where no delimiter is given."""
-    if head.suffix in (".jsonl", ".ndjson", ".json"):
-        return True
-    return head.given is None and head.text.lstrip(" \t\r\n")[:1] in ("[", "{")
+class JsonLines(Format):
+    """Arrays of strings, or objects that hold one."""
 
+    key = "jsonl"
+    suffix = ".jsonl"
+    options = frozenset({"id_column", "item_column", "id_policy", "counts"})
 
-def read(reading: Reading) -> Draft:
-    """Return the draft of JSON lines; those of one id are one record."""
-    data, name, notices = reading.data, reading.source.name, reading.notices
-    item_column, id_column = reading.item_column, reading.id_column
-    plain = read_plain(reading) if item_column is None and id_column is None else None
-    if plain is not None:
-        return plain
-    problems = lone_returns(data, name)
-    texts = data.split(b"\n")
-    if texts[-1] == b"":
-        texts.pop()
-    decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)
-    rows: list[list[object]] = []
-    ids: list[str] = []
-    unused: set[str] = set()
-    for number, line in enumerate(texts, start=1):
-        try:
-            row, own_id, others = _row(_parsed(decoder, line), item_column, id_column)
-        except _Fault as fault:
-            code, what, remedy = fault.args
-            problems.append(Problem(code, what, remedy, name, number))
-            if len(problems) >= MAX_PROBLEMS:
-                break
-            row, own_id, others = [], "", set()
-        rows.append(row)
-        ids.append(own_id)
-        unused |= others
-    items = [item for row in rows for item in row]
-    kinds = set(map(type, items))
-    if kinds - {str}:
-        problems += list(_type_problems(rows, kinds, name))[:MAX_PROBLEMS]
-        items = [item if type(item) is str else str(item) for item in items]
-    pieces = number_strings(items)  # type: ignore[arg-type]
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    line_of_row = np.arange(1, len(rows) + 1, dtype=np.int64)
-    notices = (*notices, *told_of_unused(sorted(unused), "keys"))
-    record_of_row = None
-    if id_column is not None and ids and not problems:
-        numbered = number_by_first_row(number_strings(ids).code_of_piece)
-        place = Columns({}, len(rows), name, line_of_row)
-        record_of_row, told = merge_rows(*numbered, place, reading.id_policy)
-        notices = (*notices, *told)
-    return Draft(
-        file=name,
-        layout=Layout("jsonl", gzip=reading.source.gzip),
-        values=pieces.values,
-        row_of_entry=np.repeat(np.arange(len(rows), dtype=np.int64), lengths),
-        code_of_entry=pieces.code_of_piece,
-        n_rows=len(rows),
-        line_of_row=line_of_row,
-        record_of_row=record_of_row,
-        notices=notices,
-        problems=tuple(problems),
-    )
+    def looks(self, head: Head) -> bool:
+        if head.suffix in (".jsonl", ".ndjson", ".json"):
+            return True
+        return head.given is None and head.text.lstrip(" \t\r\n")[:1] in ("[", "{")
+
+    def read(self, reading: Reading) -> Draft:
+        data, name, notices = reading.data, reading.source.name, reading.notices
+        item_column, id_column = reading.item_column, reading.id_column
+        plain = read_plain(reading) if item_column is None and id_column is None else None
+        if plain is not None:
+            return plain
+        problems = lone_returns(data, name)
+        texts = data.split(b"\n")
+        if texts[-1] == b"":
+            texts.pop()
+        decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        rows: list[list[object]] = []
+        ids: list[str] = []
+        unused: set[str] = set()
+        for number, line in enumerate(texts, start=1):
+            try:
+                row, own_id, others = _row(_parsed(decoder, line), item_column, id_column)
+            except _Fault as fault:
+                code, what, remedy = fault.args
+                problems.append(Problem(code, what, remedy, name, number))
+                if len(problems) >= MAX_PROBLEMS:
+                    break
+                row, own_id, others = [], "", set()
+            rows.append(row)
+            ids.append(own_id)
+            unused |= others
+        items = [item for row in rows for item in row]
+        kinds = set(map(type, items))
+        if kinds - {str}:
+            problems += list(_type_problems(rows, kinds, name))[:MAX_PROBLEMS]
+            items = [item if type(item) is str else str(item) for item in items]
+        pieces = number_strings(items)  # type: ignore[arg-type]
+        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+        line_of_row = np.arange(1, len(rows) + 1, dtype=np.int64)
+        notices = (*notices, *told_of_unused(sorted(unused), "keys"))
+        record_of_row = None
+        if id_column is not None and ids and not problems:
+            numbered = number_by_first_row(number_strings(ids).code_of_piece)
+            place = Columns({}, len(rows), name, line_of_row)
+            record_of_row, told = merge_rows(*numbered, place, reading.id_policy)
+            notices = (*notices, *told)
+        return Draft(
+            file=name,
+            layout=Layout("jsonl", gzip=reading.source.gzip),
+            values=pieces.values,
+            row_of_entry=np.repeat(np.arange(len(rows), dtype=np.int64), lengths),
+            code_of_entry=pieces.code_of_piece,
+            n_rows=len(rows),
+            line_of_row=line_of_row,
+            record_of_row=record_of_row,
+            notices=notices,
+            problems=tuple(problems),
+        )
+
+    def blocks(self, transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
+        fields = [json.dumps(label, ensure_ascii=False) for label in transactions.vocabulary.labels]
+        return joined_lines(transactions, fields, ",", "[", "]\n")
 
 
 def read_plain(reading: Reading) -> Draft | None:
@@ -212,19 +219,3 @@ def _type_problems(rows: list[list[object]], kinds: set[type], name: str) -> Ite
             if isinstance(odd, list | dict):
                 remedy = "Write one record a line, each an array of strings."
             yield Problem("mixed-types", f"{kind} where an item is a string.", remedy, name, line)
-
-
-def blocks(transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
-    """Return an array a record."""
-    fields = [json.dumps(label, ensure_ascii=False) for label in transactions.vocabulary.labels]
-    return joined_lines(transactions, fields, ",", "[", "]\n")
-
-
-FORMAT = Format(
-    "jsonl",
-    blocks,
-    suffix=".jsonl",
-    read=read,
-    options=frozenset({"id_column", "item_column", "id_policy", "counts"}),
-    looks=looks,
-)

@@ -27,19 +27,50 @@ MAGIC = b"PAR1"
 _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1"}
 
 
-def read(reading: Reading) -> Draft:
-    """Return the draft of a Parquet file."""
-    from ..arrow import draft_of_table
-    from ..table import table_of_arrow
+class Parquet(Format):
+    """One column of lists; id and item, or one-hot columns are read too."""
 
-    table = parquet_table(reading.source, max_bytes=reading.max_bytes)
-    return draft_of_table(
-        table_of_arrow(table, reading.source.name),
-        layout=Layout("parquet"),
-        id_column=reading.id_column,
-        item_column=reading.item_column,
-        id_policy=reading.id_policy,
-    )
+    key = "parquet"
+    suffix = ".parquet"
+    options = frozenset({"id_column", "item_column", "id_policy", "counts"})
+    is_packed = True
+
+    def read(self, reading: Reading) -> Draft:
+        from ..frames import draft_of_table
+        from ..table import table_of_arrow
+
+        table = parquet_table(reading.source, max_bytes=reading.max_bytes)
+        return draft_of_table(
+            table_of_arrow(table, reading.source.name),
+            layout=Layout("parquet"),
+            id_column=reading.id_column,
+            item_column=reading.item_column,
+            id_policy=reading.id_policy,
+        )
+
+    def blocks(self, transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        from ..frames import list_array
+
+        rows = list_array(transactions)
+        table = pa.Table.from_arrays(
+            [rows], schema=pa.schema([pa.field("items", rows.type, nullable=False)])
+        )
+        sink = pa.BufferOutputStream()
+        pq.write_table(
+            table,
+            sink,
+            version="2.6",
+            data_page_version="1.0",
+            compression="snappy",
+            use_dictionary=True,
+            write_statistics=False,
+            store_schema=False,
+            row_group_size=1 << 20,
+        )
+        yield sink.getvalue()
 
 
 def parquet_table(source: Source, *, max_bytes: int) -> pa.Table:
@@ -76,39 +107,3 @@ def parquet_table(source: Source, *, max_bytes: int) -> pa.Table:
     if table.num_rows == 0:
         raise no_records(source.name)
     return table
-
-
-def blocks(transactions: Transactions, _layout: Layout) -> Iterator[bytes]:
-    """Yield a file of one column of lists, with every setting that could change the bytes pinned."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from ..arrow import list_array
-
-    rows = list_array(transactions)
-    table = pa.Table.from_arrays(
-        [rows], schema=pa.schema([pa.field("items", rows.type, nullable=False)])
-    )
-    sink = pa.BufferOutputStream()
-    pq.write_table(
-        table,
-        sink,
-        version="2.6",
-        data_page_version="1.0",
-        compression="snappy",
-        use_dictionary=True,
-        write_statistics=False,
-        store_schema=False,
-        row_group_size=1 << 20,
-    )
-    yield sink.getvalue()
-
-
-FORMAT = Format(
-    "parquet",
-    blocks,
-    suffix=".parquet",
-    read=read,
-    options=frozenset({"id_column", "item_column", "id_policy", "counts"}),
-    is_packed=True,
-)

@@ -26,12 +26,10 @@ from ...errors import UsageError
 from ...hierarchy.doctor import mend, to_hierarchy
 from ...hierarchy.edges import HierarchyFile
 from ...hierarchy.tree import Hierarchy
-from ..files import write_text_file
-from ..source import read_source
-from ..text import plain_text
-from .amnesia import amnesia_lines, looks_like_amnesia, read_amnesia
+from ..folder.staging import write_text_file
+from ..source import plain_text, read_source
 from .nested import json_lines, looks_like_json, read_json
-from .paths import parent_lines, path_lines, read_table
+from .paths import amnesia_lines, looks_like_amnesia, parent_lines, path_lines, read_amnesia, read_table
 
 FORMATS = ("paths", "parents", "json", "amnesia")
 
