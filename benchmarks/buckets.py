@@ -220,7 +220,8 @@ def _if_feasible(work: Callable[[], Any]) -> tuple[Any, float | None]:
 
 def audit_all(bench: Bench, default: Point) -> tuple[float, bool]:
     """Return the seconds of an audit at the default point, and whether all runs there hold."""
-    from setveil.audit.buckets import PublishedBuckets, audit_buckets
+    from setveil.audit.bucket_tables import PublishedBuckets
+    from setveil.audit.buckets import audit_buckets
     from setveil.model.guarantees import LDiversity, MatchingDiversity
 
     data = bench.data

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from setveil.audit import formats, parquet_child, read_release
+from setveil.audit import check, parquet_child, read_release
 from setveil.errors import DataError, ResourceLimit
 from tests.hostile.test_audit_reader import problem
 from tests.unit.audit.folders import data_bytes, write_folder
@@ -119,9 +119,9 @@ def test_a_parquet_reader_that_says_nonsense_is_bad_data(tmp_path, monkeypatch, 
 
 
 def test_a_parquet_table_that_is_too_large(monkeypatch):
-    monkeypatch.setattr(formats, "LARGEST_BYTES", 20)
+    monkeypatch.setattr(check, "LARGEST_BYTES", 20)
     with pytest.raises(ResourceLimit) as caught:
-        formats.read_data(data_bytes("parquet"), {"format": "parquet"}, "data.parquet")
+        check.read_data(data_bytes("parquet"), {"format": "parquet"}, "data.parquet")
     assert caught.value.problems[0].code == "too-large"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import setveil as sv
 from setveil.audit import audit_folder, read_release
-from setveil.audit.formats import read_data
+from setveil.audit.check import read_data
 from setveil.errors import DataError, HierarchyError, ResourceLimit, SetveilError, UsageError
 from tests.integration.cli import Shell
 from tests.integration.conftest import shell as shell

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import setveil as sv
-from setveil.audit.words.page import ATTRIBUTES, ELEMENTS
+from setveil.audit.words import ATTRIBUTES, ELEMENTS
 from tests.hostile.labels import XSS
 
 

@@ -15,7 +15,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from setveil.audit.buckets import PublishedBuckets, audit_buckets
+from setveil.audit.bucket_tables import PublishedBuckets
+from setveil.audit.buckets import audit_buckets
 from setveil.hierarchy.tree import Hierarchy
 from setveil.kernels.buckets.injector import (
     Classes,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from setveil.api import anonymize
-from setveil.audit.buckets import PublishedBuckets, audit_buckets
-from setveil.audit.conditions import ruled_out
+from setveil.audit.bucket_tables import PublishedBuckets, ruled_out
+from setveil.audit.buckets import audit_buckets
 from setveil.editions.buckets import audit_unwritten
 from setveil.errors import DataError, Infeasible
 from setveil.hierarchy.tree import Hierarchy

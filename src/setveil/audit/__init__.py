@@ -14,54 +14,42 @@ works where the methods do not.
 
 from __future__ import annotations
 
-import importlib
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .check import audit_folder, audit_published
-    from .hierarchy import PublishedHierarchy
-    from .patterns import audit_pair
+    from .check import audit_folder, audit_published, read_release
+    from .patterns import ReadPair, audit_pair
     from .published import Published
-    from .reader import ReadPair, ReadRelease, read_release
-    from .verdict import BucketFinding, PairFinding, PatternWitness, SizeFinding, Verdict, Witness
+    from .verdict import BucketFinding, PairFinding, Verdict
+
+_HOME = {
+    "BucketFinding": "verdict",
+    "PairFinding": "verdict",
+    "Published": "published",
+    "ReadPair": "patterns",
+    "Verdict": "verdict",
+    "audit_folder": "check",
+    "audit_pair": "patterns",
+    "audit_published": "check",
+    "read_release": "check",
+}
 
 __all__ = [
     "BucketFinding",
     "PairFinding",
-    "PatternWitness",
     "Published",
-    "PublishedHierarchy",
     "ReadPair",
-    "ReadRelease",
-    "SizeFinding",
     "Verdict",
-    "Witness",
     "audit_folder",
     "audit_pair",
     "audit_published",
     "read_release",
 ]
 
-_HOME = {
-    "BucketFinding": "verdict",
-    "PairFinding": "verdict",
-    "PatternWitness": "verdict",
-    "Published": "published",
-    "PublishedHierarchy": "hierarchy",
-    "ReadPair": "reader",
-    "ReadRelease": "reader",
-    "SizeFinding": "verdict",
-    "Verdict": "verdict",
-    "Witness": "verdict",
-    "audit_folder": "check",
-    "audit_pair": "patterns",
-    "audit_published": "check",
-    "read_release": "reader",
-}
-
 
 def __getattr__(name: str) -> Any:
     """Load what is asked for; the package itself needs no library, so that nothing fails unseen."""
     if name not in _HOME:
         raise AttributeError(f"module 'setveil.audit' has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)

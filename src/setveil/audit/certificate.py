@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from typing import Any, Literal, overload
 
@@ -16,10 +16,11 @@ from ..model.guarantees import (
     HiddenPatterns,
     guarantee_from_dict,
 )
-from .spelling import decode, label_fault, refuse
+from .promises import asked_of
+from .published import HIERARCHY, decode, label_fault, refuse
 
 NAME = "certificate.json"
-HIERARCHY, REPORT, RULES = "hierarchy.csv", "report.html", "rules.csv"
+REPORT, RULES = "report.html", "rules.csv"
 QUASI, SENSITIVE, JOINED = "quasi.csv", "sensitive.csv", "data.csv"
 
 KEYS = {
@@ -69,24 +70,22 @@ def read_certificate(content: bytes) -> tuple[dict[str, Any], AnyGuarantee]:
     _need_keys(plain, KEYS | NEW_KEYS[version], "the certificate", OPTIONAL_KEYS)
     _check_head(plain)
     need(isinstance(plain["data"], dict), "data must be an object")
-    kinds = {"buckets": _check_buckets, "pair": _check_pair}
-    return plain, kinds.get(plain["recoding"], _check_sets)(plain)
+    return plain, _CHECKS[plain["recoding"]](plain)
 
 
 def hash_of_file(plain: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files of data, hierarchy and rules that a certificate names, with their hashes."""
+    """Return the files that a certificate names, with their hashes."""
     data = plain["data"]
-    parts = [*data.get("parts", [data]), data.get("sensitive", {}), plain.get("rules", {})]
-    return {part["file"]: part["sha256"] for part in (plain["hierarchy"], *parts) if "file" in part}
+    parts = [plain["hierarchy"], *data.get("parts", [data]), data.get("sensitive", {})]
+    parts += [plain.get(name, {}) for name in ("rules", "report")]
+    return {part["file"]: part["sha256"] for part in parts if "file" in part}
 
 
 def check_counts(plain: Mapping[str, Any], records: int) -> None:
     """Raise `DataError` unless a certificate about sets tells the number of records as it may."""
     told, promise = plain["data"]["records"], plain["guarantee"]
-    if "k" not in promise or records >= promise["k"]:
-        right = told == records and _is_int(told)
-    else:
-        right = told == f"<{promise['k']}"
+    fewest, band = promise.get("k", 0), f"<{promise.get('k')}"
+    right = told == records and _is_int(told) if records >= fewest else told == band
     need(right, "data.records does not agree with the data")
     if "suppressed" not in plain:
         return
@@ -94,14 +93,10 @@ def check_counts(plain: Mapping[str, Any], records: int) -> None:
     _need_keys(plain["suppressed"], {"items", "records"}, "suppressed")
     least = promise.get("k", promise.get("l"))
     items, left_out = plain["suppressed"]["items"], plain["suppressed"]["records"]
-    need(
-        items == f"<{least}" or (_is_int(items) and items >= least),
-        "suppressed.items must be a band or a number that is not small",
-    )
-    need(
-        left_out == f"<{least}" or (_is_int(left_out) and left_out == 0),
-        "suppressed.records must be 0 or a band",
-    )
+    right = items == f"<{least}" or (_is_int(items) and items >= least)
+    need(right, "suppressed.items must be a band or a number that is not small")
+    right = left_out == f"<{least}" or (_is_int(left_out) and left_out == 0)
+    need(right, "suppressed.records must be 0 or a band")
 
 
 def _check_head(plain: Mapping[str, Any]) -> None:
@@ -113,23 +108,16 @@ def _check_head(plain: Mapping[str, Any]) -> None:
     for key in ("promised", "not_promised"):
         _need_sentences(plain[key], key)
     need(_is_text(plain["method"], r"[a-z][a-z0-9_-]{0,40}"), "method is not a name")
-    need(
-        plain["recoding"] in ("global", "local", "buckets", "pair"),
-        "recoding must be global, local, buckets or pair",
-    )
-    need(
-        "report" in plain or plain["recoding"] in ("global", "local"),
-        "certificate must be 2 for buckets and pairs",
-    )
+    recoding = plain["recoding"]
+    known = isinstance(recoding, str) and recoding in _CHECKS
+    need(known, "recoding must be global, local, buckets or pair")
     loss = plain["loss"]
     need(isinstance(loss, dict), "loss must be an object")
     for name, value in loss.items():
         need(name in ("ncp", "lm"), "loss knows ncp and lm only")
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        need(
-            number and 0 <= value <= 1 and round(value, 2) == value,
-            "loss must be rounded to two digits, between 0 and 1",
-        )
+        right = number and 0 <= value <= 1 and round(value, 2) == value
+        need(right, "loss must be rounded to two digits, between 0 and 1")
     if "domain" in plain:
         need(plain["domain"] == "hierarchy" and loss, "domain must be hierarchy, and is of a loss")
     verdict = plain["verdict"]
@@ -190,10 +178,9 @@ def _known_format(data: Any, keys: set[str], optional: Collection[str] = ()) -> 
         _need_keys(data, keys, "data")
     if form in DELIMITED:
         delimiter = data["delimiter"]
-        need(
-            _is_text(delimiter, r"\t|[ -~]") and delimiter not in '"01',
-            "data.delimiter must be a tab or one printable ASCII character, not a quote, 0 or 1",
-        )
+        right = _is_text(delimiter, r"\t|[ -~]") and delimiter not in '"01'
+        what = "a tab or one printable ASCII character, not a quote, 0 or 1"
+        need(right, f"data.delimiter must be {what}")
     return str(form)
 
 
@@ -203,36 +190,32 @@ def _check_columns(columns: Any) -> None:
         need(isinstance(column, dict), "a column must be an object")
         is_set = column.get("kind") == "set"
         _need_keys(column, {"name", "kind"} | ({"separator"} if is_set else set()), "a column")
-        need(
-            column["kind"] in ("kept", "set", "unprotected"),
-            "a column's kind must be kept, set or unprotected",
-        )
+        known = column["kind"] in ("kept", "set", "unprotected")
+        need(known, "a column's kind must be kept, set or unprotected")
         need(_is_text(column["name"]), "a column needs a name")
         if is_set:
-            need(
-                _is_text(column["separator"]) and not set(column["separator"]) & set('"\r\n\0\ufeff'),
-                "a separator must be text without quotes, line ends, NUL and byte order marks",
-            )
-    need(
-        any(column["kind"] != "unprotected" for column in columns),
-        "some column must be covered by the promise",
-    )
+            mark = column["separator"]
+            right = _is_text(mark) and set(mark).isdisjoint('"\r\n\0\ufeff')
+            need(right, "a separator must be text without quotes, line ends, NUL and byte order marks")
+    covered = any(column["kind"] != "unprotected" for column in columns)
+    need(covered, "some column must be covered by the promise")
     names = [column["name"] for column in columns]
     need(len(set(names)) == len(names), "two columns have the same name")
 
 
 def _check_buckets(plain: Mapping[str, Any]) -> BucketGuarantee:
     """Return the guarantee of a certificate about a table in buckets, and check its data."""
+    _need_report(plain)
     guarantee = _promised(plain["guarantee"], "buckets")
     data = plain["data"]
     keys = {"file", "sha256", "format", "records", "delimiter", "columns", "bucket", "sensitive"}
     _need_keys(data, keys, "data")
-    need(data["format"] in ("buckets", "joined"), "data.format must be buckets or joined")
-    joined = data["format"] == "joined"
-    need(data["file"] == (JOINED if joined else QUASI), "data.file is not the known one")
+    file = {"buckets": QUASI, "joined": JOINED}.get(str(data["format"]))
+    need(file, "data.format must be buckets or joined")
+    need(data["file"] == file, "data.file is not the known one")
     _need_hash(data["sha256"])
     need(data["delimiter"] == ",", "data.delimiter must be a comma")
-    secret, columns = data["sensitive"], data["columns"]
+    secret, columns, joined = data["sensitive"], data["columns"], file == JOINED
     if joined:
         _need_keys(secret, {"column"}, "sensitive")
     else:
@@ -246,9 +229,9 @@ def _check_buckets(plain: Mapping[str, Any]) -> BucketGuarantee:
         while name in (*columns, secret["column"]):
             name += "_"
         need(given == name, f"the added column must be named {name}")
-    matching = guarantee.model == "matching"
-    need(("rules" in plain) == matching, "rules belong to matching diversity, and to it alone")
-    if matching:
+    has_rules = asked_of(guarantee).has_rules
+    need(("rules" in plain) == has_rules, "rules belong to matching diversity, and to it alone")
+    if has_rules:
         _check_rules(plain["rules"], columns, plain["promised"])
     need(plain["loss"] == {}, "loss must be empty: nothing is generalized")
     need("suppressed" not in plain, "nothing is suppressed in buckets")
@@ -258,20 +241,16 @@ def _check_buckets(plain: Mapping[str, Any]) -> BucketGuarantee:
 def _check_rules(rules: Any, columns: Sequence[str], promised: Sequence[str]) -> None:
     _need_file(rules, RULES, "rules", optional={"complete"})
     chances = rules.get("complete", [])
-    need(
-        isinstance(chances, list)
-        and len(chances) <= len(columns)
-        and all(chance is None or _is_text(chance, CHANCE) for chance in chances),
-        "rules.complete must be a list of chances below 1",
-    )
-    need(
-        any(chances) == ("rules.complete" in " ".join(promised)),
-        "rules.complete and the promise about rules that are missing belong together",
-    )
+    right = isinstance(chances, list) and len(chances) <= len(columns)
+    right = right and all(chance is None or _is_text(chance, CHANCE) for chance in chances)
+    need(right, "rules.complete must be a list of chances below 1")
+    together = any(chances) == ("rules.complete" in " ".join(promised))
+    need(together, "rules.complete and the promise about rules that are missing belong together")
 
 
 def _check_pair(plain: Mapping[str, Any]) -> HiddenPatterns:
     """Return the guarantee of a certificate about two data sets, and check its data."""
+    _need_report(plain)
     guarantee = _promised(plain["guarantee"], "pairs")
     data = plain["data"]
     form = _known_format(data, {"parts"}, {"classes"})
@@ -288,10 +267,8 @@ def _check_pair(plain: Mapping[str, Any]) -> HiddenPatterns:
         need(_is_int(part["records"]), "data.parts: records is no number")
     names = tuple(NAMES_OF_FORMAT[form].replace(".", f"-{number}.", 1) for number in (1, 2))
     packed = tuple(f"{name}.gz" for name in names if not name.endswith(".parquet"))
-    need(
-        tuple(part["file"] for part in parts) in (names, packed),
-        f"data.parts must be {names[0]} and {names[1]}, packed or not, but alike",
-    )
+    right = tuple(part["file"] for part in parts) in (names, packed)
+    need(right, f"data.parts must be {names[0]} and {names[1]}, packed or not, but alike")
     need(plain["verdict"]["mode"] == "exact", "verdict.mode must be exact")
     need(plain["loss"] == {}, "loss must be empty: it depends on the originals")
     for key in ("rules", "suppressed"):
@@ -308,6 +285,19 @@ def _check_classes(classes: Any, columns: Sequence[str]) -> None:
     need(_is_text(column), "data.classes.column must be names, each its own")
     need(column not in columns, "data.classes.column is published")
     need(not any(map(label_fault, (column, *values))), "data.classes names what no file can hold")
+
+
+_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], AnyGuarantee]] = {
+    "global": _check_sets,
+    "local": _check_sets,
+    "buckets": _check_buckets,
+    "pair": _check_pair,
+}
+"""What a certificate with each recoding has to be besides."""
+
+
+def _need_report(plain: Mapping[str, Any]) -> None:
+    need("report" in plain, "certificate must be 2 for buckets and pairs")
 
 
 @overload

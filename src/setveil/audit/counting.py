@@ -8,6 +8,11 @@ zero are carried on, so a bitmap thins out to a list by itself.
 Equal rows are merged. A row of weight w is written into one group of words for each binary digit of
 w, so that a support is a sum of bit counts, each shifted by its word's digit; no row is looked at
 singly.
+
+All counts of sets walk from smaller sets to larger ones. A set and the labels that may join it, its
+`Members`, are narrowed by one member after the other: its bitmap is laid over those of the others.
+`meeting` counts the records of a larger set, and `narrowed` keeps the members that may join that one in
+turn.
 """
 
 from __future__ import annotations
@@ -22,8 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ResourceLimit, UsageError
-from ._jit import jit
-from .published import Published
+from ._jit import bits_set, jit
+from .published import Codes, Numbers, Published, bounds_of, sort_rows
+
+Flags = NDArray[np.bool_]
+Words = NDArray[np.uint64]
 
 WORK_LIMIT = 400_000_000_000
 """Words (or list entries) that one audit may look at before it gives up."""
@@ -52,6 +60,13 @@ class Effort(NamedTuple):
     threads: int | None = None
     limit: int = WORK_LIMIT
 
+    @classmethod
+    def of(cls, witnesses: int, threads: int | None, limit: int) -> Effort:
+        """Return what was asked for, checked."""
+        if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
+            raise UsageError("witnesses must be a whole number, 0 or more.", "Give for example 5.")
+        return cls(witnesses, threads, limit)
+
 
 class Lists(NamedTuple):
     """Distinct rows and, for each label, the rows that hold it; labels are ranked by rising support.
@@ -60,13 +75,13 @@ class Lists(NamedTuple):
     tells where in `row_ranks` that rank stands, so that the ranks after it are the larger ones.
     """
 
-    row_ptr: NDArray[np.int64]
-    row_ranks: NDArray[np.int32]
-    weight_by_row: NDArray[np.int64]
-    list_ptr: NDArray[np.int64]
-    rows_of_rank: NDArray[np.int32]
-    place_of_rank: NDArray[np.int64]
-    support_by_rank: NDArray[np.int64]
+    row_ptr: Numbers
+    row_ranks: Codes
+    weight_by_row: Numbers
+    list_ptr: Numbers
+    rows_of_rank: Codes
+    place_of_rank: Numbers
+    support_by_rank: Numbers
 
 
 class Counts(NamedTuple):
@@ -78,17 +93,30 @@ class Counts(NamedTuple):
     `task` is the line of who counts, and `limit` is the work that all may take together.
     """
 
-    checked: NDArray[np.int64]
-    smallest: NDArray[np.int64]
-    rare: NDArray[np.int64]
-    work: NDArray[np.int64]
-    cut_short: NDArray[np.bool_]
-    witness_count: NDArray[np.int64]
-    witness_size: NDArray[np.int64]
-    witness_support: NDArray[np.int64]
-    witness_ranks: NDArray[np.int32]
+    checked: Numbers
+    smallest: Numbers
+    rare: Numbers
+    work: Numbers
+    cut_short: Flags
+    witness_count: Numbers
+    witness_size: Numbers
+    witness_support: Numbers
+    witness_ranks: Codes
     task: int
     limit: int
+
+
+class Members(NamedTuple):
+    """The labels that may join a set, over rows that hold the set.
+
+    Member i has the rank ``ranks[i]`` and is in ``supports[i]`` records of the set. Its bitmap is
+    ``words[i * wide:(i + 1) * wide]``; `digits` has the digit of each of those `wide` words.
+    """
+
+    ranks: Codes
+    supports: Numbers
+    words: Words
+    digits: Numbers
 
 
 def no_counts(m: int, effort: Effort) -> Counts:
@@ -114,14 +142,14 @@ class Layout:
     """Published rows laid out for counting, and the way back from ranks to labels."""
 
     lists: Lists
-    code_of_rank: NDArray[np.int64]
+    code_of_rank: Numbers
     labels: tuple[str, ...]
 
     def names(self, ranks: Iterable[int]) -> tuple[str, ...]:
         """Return the labels of some ranks, sorted."""
         return tuple(sorted(self.labels[self.code_of_rank[rank]] for rank in ranks))
 
-    def kept(self, counts: Counts) -> Iterator[tuple[NDArray[np.int32], int, int]]:
+    def kept(self, counts: Counts) -> Iterator[tuple[Codes, int, int]]:
         """Yield the ranks, the size and the support of every witness kept."""
         for task in range(TASKS):
             for number in range(counts.witness_count[task]):
@@ -141,10 +169,8 @@ def lay_out(published: Published) -> Layout:
     rank_of_code = np.full(len(published.labels), -1, np.int32)
     rank_of_code[code_of_rank] = np.arange(len(code_of_rank), dtype=np.int32)
     row_ranks = rank_of_code[merged.items]
-    sort_within_rows(merged.indptr, row_ranks)
-    rows_by_rank = np.bincount(row_ranks, minlength=len(code_of_rank))
-    list_ptr = np.zeros(len(code_of_rank) + 1, np.int64)
-    np.cumsum(rows_by_rank, out=list_ptr[1:])
+    sort_rows(merged.indptr, row_ranks)
+    list_ptr = bounds_of(np.bincount(row_ranks, minlength=len(code_of_rank)))
     rows_of_rank, place_of_rank = turn_over(merged.indptr, row_ranks, list_ptr)
     lists = Lists(
         merged.indptr,
@@ -158,9 +184,7 @@ def lay_out(published: Published) -> Layout:
     return Layout(lists, code_of_rank, published.labels)
 
 
-def share_out(
-    run: Callable[[int, NDArray[np.int64]], None], firsts: int, work: NDArray[np.int64], effort: Effort
-) -> None:
+def share_out(run: Callable[[int, Numbers], None], firsts: int, work: Numbers, effort: Effort) -> None:
     """Call ``run(task, first ranks)`` for every share of the first ranks, on some threads.
 
     Should one fail, or the user interrupt, `work` is filled up, so that the others soon end.
@@ -189,7 +213,7 @@ def too_much_work(limit: int, *, needed: int | None = None) -> ResourceLimit:
     )
 
 
-def entries_of_pairs(lists: Lists, *, both_sides: bool = False) -> NDArray[np.int64]:
+def entries_of_pairs(lists: Lists, *, both_sides: bool = False) -> Numbers:
     """Return how many entries are read to pair each rank with the larger ones of its rows.
 
     A rank that is in one distinct row is paired in one step. With `both_sides` all of each row is read.
@@ -198,31 +222,42 @@ def entries_of_pairs(lists: Lists, *, both_sides: bool = False) -> NDArray[np.in
         return np.zeros(0, np.int64)
     begin = lists.row_ptr[lists.rows_of_rank] if both_sides else lists.place_of_rank
     read = lists.row_ptr[lists.rows_of_rank + 1] - begin
-    entries: NDArray[np.int64] = np.add.reduceat(read, lists.list_ptr[:-1])
+    entries: Numbers = np.add.reduceat(read, lists.list_ptr[:-1])
     entries[np.diff(lists.list_ptr) == 1] = 1
     return entries
 
 
-def steps_of_shares(lists: Lists, is_secret: NDArray[np.bool_]) -> int:
-    """Return how many entries are read at least to compare each known label with the secret ones."""
-    return int(entries_of_pairs(lists, both_sides=True)[~is_secret].sum())
+@jit
+def raise_rows(
+    row_ptr: Numbers, codes: Codes, up_ptr: Numbers, up_codes: Codes
+) -> tuple[Numbers, Codes]:
+    """Return rows in which each code stands for all codes at and above it, rising and each once."""
+    rows = len(row_ptr) - 1
+    size = 0
+    for code in codes:
+        size += up_ptr[code + 1] - up_ptr[code]
+    raised = np.empty(size, np.int32)
+    raised_ptr = np.zeros(rows + 1, np.int64)
+    used = 0
+    for row in range(rows):
+        begin = used
+        for place in range(row_ptr[row], row_ptr[row + 1]):
+            for up in range(up_ptr[codes[place]], up_ptr[codes[place] + 1]):
+                raised[used] = up_codes[up]
+                used += 1
+        raised[begin:used].sort()
+        end = begin
+        for place in range(begin, used):
+            if end == begin or raised[end - 1] != raised[place]:
+                raised[end] = raised[place]
+                end += 1
+        used = end
+        raised_ptr[row + 1] = used
+    return raised_ptr, raised[:used].copy()
 
 
 @jit
-def sort_within_rows(row_ptr: NDArray[np.int64], values: NDArray[np.int32]) -> None:
-    """Sort each row in place."""
-    for row in range(len(row_ptr) - 1):
-        if row_ptr[row + 1] - row_ptr[row] > 1:
-            values[row_ptr[row] : row_ptr[row + 1]].sort()
-
-
-@jit
-def supports(
-    row_ptr: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    weight_by_row: NDArray[np.int64],
-    labels: int,
-) -> NDArray[np.int64]:
+def supports(row_ptr: Numbers, codes: Codes, weight_by_row: Numbers, labels: int) -> Numbers:
     """Return the number of records with each code."""
     support_by_code = np.zeros(labels, np.int64)
     for row in range(len(row_ptr) - 1):
@@ -232,9 +267,7 @@ def supports(
 
 
 @jit
-def turn_over(
-    row_ptr: NDArray[np.int64], row_ranks: NDArray[np.int32], list_ptr: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def turn_over(row_ptr: Numbers, row_ranks: Codes, list_ptr: Numbers) -> tuple[Codes, Numbers]:
     """Return the rows of each rank, and where in its row the rank stands."""
     upcoming = list_ptr.copy()
     rows_of_rank = np.empty(len(row_ranks), np.int32)
@@ -249,9 +282,7 @@ def turn_over(
 
 
 @jit
-def word_groups(
-    chosen_rows: NDArray[np.int32], weight_by_row: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def word_groups(chosen_rows: Codes, weight_by_row: Numbers) -> tuple[Numbers, Numbers]:
     """Return the first bit of each binary digit's group, and the digit of each word."""
     rows_by_digit = np.zeros(64, np.int64)
     for row in chosen_rows:
@@ -273,3 +304,191 @@ def word_groups(
             digit_by_word[word] = digit
             word += 1
     return first_bit_by_digit, digit_by_word
+
+
+@jit
+def reaches(ranks: Codes, k: int, lists: Lists) -> bool:
+    """Return whether at least `k` records have all of these ranks, and none of the absent ones."""
+    rarest = np.iinfo(np.int32).max
+    for rank in ranks:
+        if 0 <= rank < rarest:
+            rarest = rank
+    everywhere = rarest == np.iinfo(np.int32).max
+    begin, end = 0, len(lists.weight_by_row)
+    if not everywhere:
+        begin, end = lists.list_ptr[rarest], lists.list_ptr[rarest + 1]
+    support = 0
+    for entry in range(begin, end):
+        row = entry if everywhere else lists.rows_of_rank[entry]
+        first, last = lists.row_ptr[row], lists.row_ptr[row + 1]
+        fits = True
+        for rank in ranks:
+            wanted = rank >= 0
+            label = rank if wanted else -1 - rank
+            low, high = first, last
+            while low < high:
+                middle = (low + high) >> 1
+                if lists.row_ranks[middle] < label:
+                    low = middle + 1
+                else:
+                    high = middle
+            if (low < last and lists.row_ranks[low] == label) != wanted:
+                fits = False
+                break
+        if fits:
+            support += lists.weight_by_row[row]
+            if support >= k:
+                return True
+    return False
+
+
+@jit
+def is_minimal(ranks: Codes, known: int, k: int, lists: Lists) -> bool:
+    """Return whether leaving out one rank always gives k records; of the last `known` that is known."""
+    part = np.empty(len(ranks) - 1, np.int32)
+    for left_out in range(len(ranks) - known):
+        part[:left_out] = ranks[:left_out]
+        part[left_out:] = ranks[left_out + 1 :]
+        if not reaches(part, k, lists):
+            return False
+    return True
+
+
+@jit
+def note_support(size: int, support: int, checked: Numbers, smallest: Numbers) -> None:
+    """Count one occurring combination, and lower the smallest support of its size and above."""
+    checked[size] += 1
+    while size < len(smallest) and support < smallest[size]:
+        smallest[size] = support
+        size += 1
+
+
+@jit
+def keep_witness(ranks: Codes, size: int, support: int, counts: Counts) -> None:
+    """Keep a combination that breaks the promise; there must be room for it."""
+    task = counts.task
+    number = counts.witness_count[task]
+    counts.witness_ranks[task, number, : len(ranks)] = ranks
+    counts.witness_size[task, number] = size
+    counts.witness_support[task, number] = support
+    counts.witness_count[task] = number + 1
+
+
+@jit
+def is_in_one_row(first: int, lists: Lists, counts: Counts) -> bool:
+    """Return whether a rank is in one distinct row, and if so note its pairs: all have its support."""
+    begin = lists.list_ptr[first]
+    if lists.list_ptr[first + 1] - begin > 1:
+        return False
+    larger = lists.row_ptr[lists.rows_of_rank[begin] + 1] - lists.place_of_rank[begin] - 1
+    if larger > 0:
+        checked = counts.checked[counts.task]
+        note_support(2, lists.support_by_rank[first], checked, counts.smallest[counts.task])
+        checked[2] += larger - 1
+    counts.work[counts.task] += 1
+    return True
+
+
+@jit
+def ranks_with(
+    first: int, both_sides: bool, lists: Lists, support_with_first: Numbers, touched: Codes
+) -> tuple[int, int]:
+    """List the ranks in the rows of `first` with their supports, all others or the larger ones.
+
+    They rise. Returns how many they are, and the work.
+    """
+    count, entries = 0, 0
+    support_with_first[first] = 1  # so that it is no other
+    for entry in range(lists.list_ptr[first], lists.list_ptr[first + 1]):
+        row = lists.rows_of_rank[entry]
+        weight = lists.weight_by_row[row]
+        begin, end = lists.place_of_rank[entry], lists.row_ptr[row + 1]
+        if both_sides:
+            begin = lists.row_ptr[row]
+        entries += end - begin
+        for place in range(begin, end):
+            rank = lists.row_ranks[place]
+            if support_with_first[rank] == 0:
+                touched[count] = rank
+                count += 1
+            support_with_first[rank] += weight
+    support_with_first[first] = 0
+    smallest = 0 if both_sides else first + 1
+    # Many are sorted faster by looking through all.
+    if 16 * count > len(support_with_first) - smallest:
+        count = 0
+        for rank in range(smallest, len(support_with_first)):
+            if support_with_first[rank] > 0:
+                touched[count] = rank
+                count += 1
+    else:
+        touched[:count].sort()
+    return count, entries
+
+
+@jit
+def bitmaps(
+    rows: Codes, begins: Numbers, member_of_rank: Numbers, count: int, lists: Lists
+) -> tuple[Words, Numbers]:
+    """Return the bitmaps of all members over rows, each read from a place on, and each word's digit."""
+    next_bit_by_digit, digits = word_groups(rows, lists.weight_by_row)
+    wide = len(digits)
+    words = np.zeros(count * wide, np.uint64)
+    for which in range(len(rows)):
+        row = rows[which]
+        weight = lists.weight_by_row[row]
+        digit = 0
+        while weight:
+            if weight & 1:
+                bit = next_bit_by_digit[digit]
+                next_bit_by_digit[digit] += 1
+                mask = np.uint64(1) << np.uint64(bit & 63)
+                for place in range(begins[which], lists.row_ptr[row + 1]):
+                    member = member_of_rank[lists.row_ranks[place]]
+                    if member >= 0:
+                        words[member * wide + (bit >> 6)] |= mask
+            weight >>= 1
+            digit += 1
+    return words, digits
+
+
+@jit
+def live_words(words: Words, at: int, wide: int) -> Numbers:
+    """Return which of so many words from `at` on, the bitmap of a member, are not zero."""
+    live = np.empty(wide, np.int64)
+    count = 0
+    for word in range(wide):
+        if words[at + word] != 0:
+            live[count] = word
+            count += 1
+    return live[:count]
+
+
+@jit
+def meeting(
+    words: Words, one_at: int, other_words: Words, other_at: int, digits: Numbers, live: Numbers
+) -> int:
+    """Return how many records hold two members, given where their bitmaps are; `live` are common words.
+
+    It takes arrays, since a call with all of `Members` would take longer than the count.
+    """
+    support = 0
+    for word in live:
+        common = words[one_at + word] & other_words[other_at + word]
+        support += bits_set(common) << digits[word]
+    return support
+
+
+@jit
+def narrowed(
+    members: Members, one: int, others: Members, kept: Numbers, supports_of_kept: Numbers, live: Numbers
+) -> Members:
+    """Return the members that may join once `one` has joined, over the words that are `live` then."""
+    wide = len(members.digits)
+    words = np.empty(len(kept) * len(live), np.uint64)
+    at = 0
+    for other in kept:
+        for word in live:
+            words[at] = members.words[one * wide + word] & others.words[other * wide + word]
+            at += 1
+    return Members(others.ranks[kept], supports_of_kept.copy(), words, members.digits[live])

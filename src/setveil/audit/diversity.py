@@ -23,7 +23,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..model.guarantees import Coherence, KmAnonymity, LmDiversity
 from ._jit import jit
@@ -33,26 +32,26 @@ from .counting import (
     TASKS,
     Counts,
     Effort,
+    Flags,
     Lists,
-    lay_out,
-    no_counts,
-    share_out,
-    steps_of_shares,
-    too_much_work,
-)
-from .km import ENOUGH, audit_km, choose_witnesses
-from .published import Published
-from .verdict import SizeFinding, Verdict, Witness
-from .walk import (
     Members,
+    Words,
     bitmaps,
+    entries_of_pairs,
     keep_witness,
+    lay_out,
     live_words,
     meeting,
     narrowed,
+    no_counts,
     note_support,
     ranks_with,
+    share_out,
+    too_much_work,
 )
+from .km import ENOUGH, audit_km, choose_witnesses
+from .published import Numbers, Published
+from .verdict import SizeFinding, Verdict, Witness
 
 
 class Bound(NamedTuple):
@@ -163,12 +162,12 @@ def _count_linked(
     counts = no_counts(m, effort)
     worst_by_task = np.tile(np.array([0, 1], np.int64), (TASKS, 1))
 
-    def run(task: int, firsts: NDArray[np.int64]) -> None:
+    def run(task: int, firsts: Numbers) -> None:
         own = counts._replace(task=task)
         count_shares(firsts, lists, is_secret, bound, m, own, worst_by_task)
 
     if m and (even_if_none or is_secret.any()):
-        needed = steps_of_shares(lists, is_secret)
+        needed = int(entries_of_pairs(lists, both_sides=True)[~is_secret].sum())
         if needed > effort.limit and not settled:
             raise too_much_work(effort.limit, needed=needed)
         counts.cut_short[:, STOPPED] = needed > effort.limit
@@ -191,9 +190,9 @@ def breaks(
     most: int,
     size: int,
     bound: Bound,
-    checked: NDArray[np.int64],
-    smallest: NDArray[np.int64],
-    worst: NDArray[np.int64],
+    checked: Numbers,
+    smallest: Numbers,
+    worst: Numbers,
 ) -> bool:
     """Note that of `support` records with such known labels `most` have a secret; tell if too many."""
     if most == 0:
@@ -207,7 +206,7 @@ def breaks(
 
 
 @jit
-def secret_in_row(row: int, lists: Lists, is_secret: NDArray[np.bool_]) -> int:
+def secret_in_row(row: int, lists: Lists, is_secret: Flags) -> int:
     """Return the first secret rank of a row, -1 where it has none."""
     for place in range(lists.row_ptr[row], lists.row_ptr[row + 1]):
         if is_secret[lists.row_ranks[place]]:
@@ -217,13 +216,13 @@ def secret_in_row(row: int, lists: Lists, is_secret: NDArray[np.bool_]) -> int:
 
 @jit
 def count_shares(
-    firsts: NDArray[np.int64],
+    firsts: Numbers,
     lists: Lists,
-    is_secret: NDArray[np.bool_],
+    is_secret: Flags,
     bound: Bound,
     m: int,
     counts: Counts,
-    worst: NDArray[np.int64],
+    worst: Numbers,
 ) -> None:
     """Check all sets of 1..m known labels whose smallest rank is one of `firsts`."""
     ranks, task = len(lists.support_by_rank), counts.task
@@ -346,14 +345,14 @@ def count_shares(
 
 @jit
 def meet_all(
-    words: NDArray[np.uint64],
+    words: Words,
     one_at: int,
-    other_words: NDArray[np.uint64],
+    other_words: Words,
     start: int,
-    digits: NDArray[np.int64],
-    live: NDArray[np.int64],
-    met: NDArray[np.int64],
-    supports_of_met: NDArray[np.int64],
+    digits: Numbers,
+    live: Numbers,
+    met: Numbers,
+    supports_of_met: Numbers,
 ) -> int:
     """List the members from `start` on that a record has with one; return how many. See `meeting`."""
     count, wide = 0, len(digits)

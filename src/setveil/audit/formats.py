@@ -1,58 +1,73 @@
-"""The layouts of a release's data file, each read strictly: bytes in, rows of labels out.
+"""The layouts of a release's data file, each read strictly: text or bytes in, rows of labels out.
 
-Every reader checks that the rows stand in canonical order, so that the order tells nothing.
+Every reader checks that the rows stand in canonical order, so that the order tells nothing. A Parquet
+file is unpacked by `parquet_child`, so that no file can stop the audit. A small one can hold very many
+rows: so they stay in flat arrays, and only labels become texts.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ResourceLimit
-from .parquet import read_parquet
-from .published import Published, shortened
-from .spelling import decode, lines_of, parse_csv, refuse, rows_below
+from . import parquet_child
+from ._jit import jit
+from .published import (
+    REMEDY,
+    Codes,
+    Numbers,
+    Published,
+    decode,
+    label_fault,
+    lines_of,
+    parse_csv,
+    refuse,
+    rows_below,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Rows = list[list[str]]
+Numbered = tuple[Rows, list[int]]
+"""Rows, and the line of each."""
 
 LARGEST_BYTES = 4 * 2**30
 """Largest uncompressed data file that is read."""
 ONEHOT_BLOCK = 4096
 """Rows of a one-hot table that are looked at together."""
+_ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1"}
 
 
-def read_data(
-    content: bytes, data: Mapping[str, Any], file: str, column_of_label: dict[str, str] | None = None
-) -> Published:
-    """Return the published rows of a data file, or raise `DataError` naming the line.
+def read_rows(
+    written: Any, data: Mapping[str, Any], file: str, column_of_label: dict[str, str]
+) -> Rows:
+    """Return the rows of a data file: of its text, or of its bytes where it is a one-hot table.
 
-    `data` is that part of the certificate. `column_of_label` takes in the column of each label of a
-    table, of which no label may have two.
+    `data` and `column_of_label` are those of `check.read_data`.
     """
-    form = data["format"]
-    if form == "parquet":
-        return read_parquet(content, file, largest=LARGEST_BYTES)
-    if form == "table":
-        return _read_table(content, data, file, {} if column_of_label is None else column_of_label)
-    if form == "onehot":
-        return _checked(*_read_onehot(content, data["delimiter"], file), file)
-    text = decode(content, file)
-    if form == "baskets":
-        rows, numbers = parse_csv(text, data["delimiter"], file)
-    elif form == "long":
-        rows, numbers = _read_long(text, data["delimiter"], file)
+    if data["format"] == "table":
+        rows = _read_table(written, data, file, column_of_label)
     else:
-        rows, numbers = (_read_fimi if form == "fimi" else _read_jsonl)(text, file)
-    return _checked(rows, numbers, file)
+        rows, numbers = _READERS[data["format"]](written, data.get("delimiter", ""), file)
+        _need_canonical(rows, numbers, file)
+    if not rows:
+        raise refuse("the file holds no records.", file, code="no-records")
+    return rows
 
 
-def _checked(rows: Rows, numbers: list[int], file: str) -> Published:
+def _need_canonical(rows: Rows, numbers: list[int], file: str) -> None:
     previous: list[str] = []
     for row, number in zip(rows, numbers, strict=True):
         if "" in row:
@@ -61,9 +76,6 @@ def _checked(rows: Rows, numbers: list[int], file: str) -> Published:
         if row < previous:
             raise refuse("the rows are not in canonical order.", file, number, code="row-order")
         previous = row
-    if not rows:
-        raise refuse("the file holds no records.", file, code="no-records")
-    return Published.from_rows(rows)
 
 
 def _need_rising(row: list[str], file: str, number: int) -> None:
@@ -76,7 +88,7 @@ def _need_rising(row: list[str], file: str, number: int) -> None:
             raise refuse(what, file, number, code="label-order")
 
 
-def _read_long(text: str, delimiter: str, file: str) -> tuple[Rows, list[int]]:
+def _read_long(text: str, delimiter: str, file: str) -> Numbered:
     cells, lines = parse_csv(text, delimiter, file)
     if not cells or cells[0] != ["record", "item"]:
         raise refuse("the header must be record and item.", file, 1, code="header")
@@ -94,7 +106,7 @@ def _read_long(text: str, delimiter: str, file: str) -> tuple[Rows, list[int]]:
     return rows, numbers
 
 
-def _read_onehot(content: bytes, delimiter: str, file: str) -> tuple[Rows, list[int]]:
+def _read_onehot(content: bytes, delimiter: str, file: str) -> Numbered:
     if not delimiter.isascii():
         raise refuse("a one-hot table needs an ASCII delimiter.", file, 1, code="header")
     # The header ends at the first line end outside quotes; cells hold none.
@@ -136,7 +148,7 @@ def _read_onehot(content: bytes, delimiter: str, file: str) -> tuple[Rows, list[
     return rows, list(range(first, first + count))
 
 
-def _read_fimi(text: str, file: str) -> tuple[Rows, list[int]]:
+def _read_fimi(text: str, _: str, file: str) -> Numbered:
     odd = re.search(r"[\t\v\f\r]", text)
     if odd:
         line = text.count("\n", 0, odd.start()) + 1
@@ -145,7 +157,7 @@ def _read_fimi(text: str, file: str) -> tuple[Rows, list[int]]:
     return rows, list(range(1, len(rows) + 1))
 
 
-def _read_jsonl(text: str, file: str) -> tuple[Rows, list[int]]:
+def _read_jsonl(text: str, _: str, file: str) -> Numbered:
     rows: Rows = []
     for number, line in enumerate(lines_of(text), 1):
         try:
@@ -161,14 +173,21 @@ def _read_jsonl(text: str, file: str) -> tuple[Rows, list[int]]:
     return rows, list(range(1, len(rows) + 1))
 
 
-def _read_table(
-    content: bytes, data: Mapping[str, Any], file: str, column_of_label: dict[str, str]
-) -> Published:
+_READERS: dict[str, Callable[[Any, str, str], Numbered]] = {
+    "baskets": parse_csv,
+    "long": _read_long,
+    "onehot": _read_onehot,
+    "fimi": _read_fimi,
+    "jsonl": _read_jsonl,
+}
+
+
+def _read_table(text: str, data: Mapping[str, Any], file: str, column_of_label: dict[str, str]) -> Rows:
     columns = data["columns"]
     rows: Rows = []
     previous: tuple[object, ...] = ()
     header = [column["name"] for column in columns]
-    for row, number in rows_below(header, content, file, delimiter=data["delimiter"]):
+    for row, number in rows_below(header, text, file, delimiter=data["delimiter"]):
         labels: list[str] = []
         key: list[object] = []
         for cell, column in zip(row, columns, strict=True):
@@ -190,9 +209,7 @@ def _read_table(
             raise refuse("the rows are not in canonical order.", file, number, code="row-order")
         previous = tuple(key)
         rows.append(labels)
-    if not rows:
-        raise refuse("the file holds no records.", file, code="no-records")
-    return Published.from_rows(rows)
+    return rows
 
 
 def unpack(content: bytes, file: str, *, largest: int = LARGEST_BYTES) -> bytes:
@@ -215,3 +232,91 @@ def unpack(content: bytes, file: str, *, largest: int = LARGEST_BYTES) -> bytes:
     if inflater.unused_data:
         raise refuse("bytes follow the first gzip member.", file, code="gzip-tail")
     return unpacked
+
+
+def read_parquet(content: bytes, file: str, *, largest: int) -> Published:
+    """Return the published rows, which may take at most `largest` bytes, or raise `DataError`."""
+    import pyarrow as pa
+
+    # -P: the folder of the program, whose modules are ours, must not shadow anything.
+    done = subprocess.run(
+        [sys.executable, "-P", parquet_child.__file__, str(largest)],
+        input=content,
+        capture_output=True,
+        env=os.environ | _ENVIRONMENT,
+        check=False,
+    )
+    if done.returncode == parquet_child.NAMED_FAULT:
+        told = json.loads(done.stderr)
+        if told["too_large"]:
+            remedy = "Publish it in another format, such as jsonl."
+            raise ResourceLimit(told["what"], remedy, code="too-large", file=file)
+        raise refuse(told["what"], file, code="parquet", remedy=told["remedy"] or REMEDY)
+    if done.returncode == 0:
+        try:
+            table = pa.ipc.open_stream(pa.py_buffer(done.stdout)).read_all()
+            table.validate(full=True)
+            return _published(table.column("items"), file)
+        except (pa.ArrowException, UnicodeDecodeError):
+            pass
+    raise refuse(parquet_child.UNREADABLE, file, code="parquet")
+
+
+def _published(column: pa.ChunkedArray, file: str) -> Published:
+    """Return the rows of a column of lists, checked to be sets in canonical order."""
+    import pyarrow as pa
+
+    if not len(column):
+        raise refuse("the file holds no records.", file, code="no-records")
+    rows = pa.concat_arrays(column.chunks)
+    indptr = rows.offsets.to_numpy().astype(np.int64)
+    indptr -= indptr[0]
+    coded = rows.flatten().dictionary_encode()
+    seen: list[str] = coded.dictionary.to_pylist()
+    code_of_value = coded.indices.to_numpy()
+    order = sorted(range(len(seen)), key=seen.__getitem__)
+    rank_of_code = np.empty(len(seen), np.int32)
+    rank_of_code[order] = np.arange(len(seen), dtype=np.int32)
+    for code, label in enumerate(seen):
+        fault = label_fault(label)
+        if fault is not None:
+            place = int(np.argmax(code_of_value == code))
+            row = int(np.searchsorted(indptr, place, side="right"))
+            raise refuse(fault, file, row, code="parquet" if label else "empty-label")
+    items = rank_of_code[code_of_value] if len(seen) else np.empty(0, np.int32)
+    labels = tuple(seen[code] for code in order)
+    row, place = _disorder(indptr, items)
+    if place >= 0 and items[place] == items[place - 1]:
+        what = f"the row repeats the label {shortened(labels[items[place]])}."
+        raise refuse(what, file, row + 1, code="repeated-label")
+    if place >= 0:
+        what = "the labels of the row are not in canonical order."
+        raise refuse(what, file, row + 1, code="label-order")
+    if row >= 0:
+        raise refuse("the rows are not in canonical order.", file, row + 1, code="row-order")
+    return Published(indptr, items, labels)
+
+
+@jit
+def _disorder(indptr: Numbers, items: Codes) -> tuple[int, int]:
+    """Return the first row out of order, and the place of a label out of order in it.
+
+    The place is -1 where the labels rise but the row belongs before the one above it; both are -1
+    where everything is in order.
+    """
+    for row in range(len(indptr) - 1):
+        begin, end = indptr[row], indptr[row + 1]
+        for place in range(begin + 1, end):
+            if items[place] <= items[place - 1]:
+                return row, place
+        if row == 0:
+            continue
+        above = indptr[row - 1]
+        common = min(end - begin, begin - above)
+        offset = 0
+        while offset < common and items[above + offset] == items[begin + offset]:
+            offset += 1
+        shorter = offset == common and end - begin < begin - above
+        if shorter or (offset < common and items[begin + offset] < items[above + offset]):
+            return row, -1
+    return -1, -1

@@ -20,7 +20,6 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ResourceLimit
 from ..model.guarantees import KAnonymity, KmAnonymity
@@ -34,26 +33,26 @@ from .counting import (
     Counts,
     Effort,
     Lists,
-    entries_of_pairs,
-    lay_out,
-    no_counts,
-    share_out,
-    too_much_work,
-)
-from .published import Published
-from .verdict import SizeFinding, Verdict, Witness
-from .walk import (
     Members,
+    Words,
     bitmaps,
+    entries_of_pairs,
     is_in_one_row,
     is_minimal,
     keep_witness,
+    lay_out,
     live_words,
     meeting,
     narrowed,
+    no_counts,
     note_support,
+    raise_rows,
     ranks_with,
+    share_out,
+    too_much_work,
 )
+from .published import Codes, Numbers, Published, bounds_of
+from .verdict import SizeFinding, Verdict, Witness
 
 LARGEST_TABLE = 16_384
 """With more labels than this no table of pairs is kept; the count is slower, not other."""
@@ -81,8 +80,8 @@ class Pairs(NamedTuple):
     A free pair occurs less often than either part; a good one is free and not rare.
     """
 
-    good: NDArray[np.uint64]
-    free: NDArray[np.uint64]
+    good: Words
+    free: Words
 
 
 def audit_k(published: Published, guarantee: KAnonymity, effort: Effort) -> Verdict:
@@ -100,8 +99,10 @@ def audit_k(published: Published, guarantee: KAnonymity, effort: Effort) -> Verd
         for length in np.unique(lengths)
     )
     found = [
-        Witness(tuple(sorted(published.labels[code] for code in merged.row(row))), (), weight)
-        for row, weight in zip(np.flatnonzero(rare).tolist(), weights[rare].tolist(), strict=True)
+        Witness(tuple(sorted(published.labels[code] for code in merged.items[begin:end])), (), weight)
+        for begin, end, weight in zip(
+            merged.indptr[:-1][rare], merged.indptr[1:][rare], weights[rare].tolist(), strict=True
+        )
     ]
     return Verdict(
         not rare.any(),
@@ -115,9 +116,22 @@ def audit_k(published: Published, guarantee: KAnonymity, effort: Effort) -> Verd
 
 
 def audit_km(
-    published: Published, guarantee: KmAnonymity, effort: Effort, *, mode: str = "exact"
+    published: Published,
+    guarantee: KmAnonymity,
+    effort: Effort,
+    *,
+    leaves_under: Mapping[str, Collection[str]] | None = None,
 ) -> Verdict:
-    """Count every set of at most m labels. Beyond the limit that is refused, or no if one was rare."""
+    """Count every set of at most m labels, or of the leaves that they cover where these are given.
+
+    Beyond the limit that is refused, or no if one was rare.
+    """
+    if guarantee.negative:
+        from .negative import audit_negative
+
+        return audit_negative(published, guarantee, effort)
+    if leaves_under is not None:
+        published = widen(published, leaves_under)
     layout = lay_out(published)
     lists, k, supports = layout.lists, guarantee.k, layout.lists.support_by_rank
     m = min(guarantee.m, published.longest)
@@ -127,12 +141,7 @@ def audit_km(
     counts.checked[0, 1] = len(supports)
     counts.rare[0, 1] = np.count_nonzero(rare)
     entries = entries_of_pairs(lists) if m >= 2 else np.zeros(len(supports), np.int64)
-    needed = int(entries[~rare].sum())
-    if needed > effort.limit and not rare.any():
-        raise too_much_work(effort.limit, needed=needed)
-    # A rare label has answered already: many minutes for the number of rare pairs would be too long.
-    enough = min(RARE_WORK_LIMIT, effort.limit) if rare.any() else effort.limit
-    counts.cut_short[:, STOPPED] = needed > enough
+    has_room = may_begin(counts, int(entries[~rare].sum()), settled=bool(rare.any()))
     # What holds a rare label is settled; only the smallest support could still be found in it.
     least = k if int(entries[rare].sum()) > min(RARE_WORK_LIMIT, effort.limit) else 0
     if least and supports.min() > lists.weight_by_row.min():
@@ -140,9 +149,9 @@ def audit_km(
     asked = Asked(k, m, least, RARE_WORK_LIMIT // TASKS)
     tabled = len(supports) if m >= 3 and len(supports) <= LARGEST_TABLE else 0
     pairs = Pairs(*(np.zeros((tabled, (tabled + 63) >> 6), np.uint64) for _ in range(2)))
-    for count in (count_pairs, count_larger)[: max(m - 1, 0) if needed <= enough else 0]:
+    for count in (count_pairs, count_larger)[: max(m - 1, 0) if has_room else 0]:
 
-        def run(task: int, firsts: NDArray[np.int64], count: Any = count) -> None:
+        def run(task: int, firsts: Numbers, count: Any = count) -> None:
             count(firsts, lists, asked, pairs, counts._replace(task=task))
 
         share_out(run, len(supports), counts.work, effort)
@@ -154,7 +163,18 @@ def audit_km(
     found += [
         Witness(layout.names(ranks[:size]), (), support) for ranks, size, support in layout.kept(counts)
     ]
+    mode = "exact" if leaves_under is None else "cover"
     return sum_up(counts, published, guarantee, m, choose_witnesses(found, effort), mode)
+
+
+def may_begin(counts: Counts, needed: int, *, settled: bool) -> bool:
+    """Tell whether to begin so much work; to leave it is refused while no answer is settled."""
+    if needed > counts.limit and not settled:
+        raise too_much_work(counts.limit, needed=needed)
+    # A rare label has answered already: many minutes for the number of rare pairs would be too long.
+    enough = min(RARE_WORK_LIMIT, counts.limit) if settled else counts.limit
+    counts.cut_short[:, STOPPED] = needed > enough
+    return needed <= enough
 
 
 def choose_witnesses(found: list[Witness], effort: Effort) -> tuple[Witness, ...]:
@@ -210,40 +230,27 @@ def widen(published: Published, leaves_under: Mapping[str, Collection[str]]) -> 
     for number, (_, covering) in enumerate(leaves):
         for code in covering:
             covered[code].append(number)
-    length_by_code = np.array([len(numbers) for numbers in covered], np.int64)
-    first_by_code = np.concatenate([[0], np.cumsum(length_by_code)]).astype(np.int64)
-    flat = np.array([number for numbers in covered for number in numbers], np.int64)
-    length_by_entry = length_by_code[published.items]
-    total = int(length_by_entry.sum())
+    first_by_code = bounds_of([len(numbers) for numbers in covered])
+    flat = np.array([number for numbers in covered for number in numbers], np.int32)
+    total = int(np.diff(first_by_code)[published.items].sum())
     if total > WIDEST:
         raise ResourceLimit(
             f"the rows cover {total:,} leaves in all; the limit is {WIDEST:,}.",
             "Use mode exact, which implies cover.",
             code="audit-work",
         )
-    row_by_entry = np.repeat(np.arange(published.records), np.diff(published.indptr))
-    row = np.repeat(row_by_entry, length_by_entry)
-    inside = np.arange(total) - np.repeat(np.cumsum(length_by_entry) - length_by_entry, length_by_entry)
-    leaf_number = flat[np.repeat(first_by_code[published.items], length_by_entry) + inside]
-    # Sorted by hand, since np.unique hashes: far slower where keys are many and nearly in order.
-    keys = np.sort(row * max(len(leaves), 1) + leaf_number, kind="stable")
-    keys = keys[np.diff(keys, prepend=-1) > 0]
-    rows, numbers = np.divmod(keys, max(len(leaves), 1))
-    indptr = np.zeros(published.records + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=published.records), out=indptr[1:])
-    return Published(indptr, numbers.astype(np.int32), tuple(leaf for leaf, _ in leaves))
+    indptr, items = raise_rows(published.indptr, published.items, first_by_code, flat)
+    return Published(indptr, items, tuple(leaf for leaf, _ in leaves))
 
 
 @jit
-def in_table(table: NDArray[np.uint64], one: int, other: int) -> bool:
+def in_table(table: Words, one: int, other: int) -> bool:
     """Return the bit of a pair, the smaller rank first."""
     return bool((table[one, other >> 6] >> np.uint64(other & 63)) & np.uint64(1))
 
 
 @jit
-def count_pairs(
-    firsts: NDArray[np.int64], lists: Lists, asked: Asked, pairs: Pairs, counts: Counts
-) -> None:
+def count_pairs(firsts: Numbers, lists: Lists, asked: Asked, pairs: Pairs, counts: Counts) -> None:
     """Count all pairs whose smaller rank is one of `firsts`, and fill the tables."""
     ranks, task = len(lists.support_by_rank), counts.task
     checked, smallest, rare = counts.checked[task], counts.smallest[task], counts.rare[task]
@@ -281,9 +288,7 @@ def count_pairs(
 
 
 @jit
-def rows_of_members(
-    first: int, member_of_rank: NDArray[np.int64], lists: Lists
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def rows_of_members(first: int, member_of_rank: Numbers, lists: Lists) -> tuple[Codes, Numbers]:
     """Return the rows of `first` in which two members follow it, as a larger set needs, and where."""
     rows = lists.rows_of_rank[lists.list_ptr[first] : lists.list_ptr[first + 1]].copy()
     begins = np.empty(len(rows), np.int64)
@@ -302,9 +307,7 @@ def rows_of_members(
 
 
 @jit
-def count_larger(
-    firsts: NDArray[np.int64], lists: Lists, asked: Asked, pairs: Pairs, counts: Counts
-) -> None:
+def count_larger(firsts: Numbers, lists: Lists, asked: Asked, pairs: Pairs, counts: Counts) -> None:
     """Count the sets of 3..m ranks whose smallest rank is one of `firsts`.
 
     Sets with a part that is not free are left out; so are sets with a rare part, unless supports

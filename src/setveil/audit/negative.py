@@ -12,7 +12,6 @@ where even the largest remaining ones leave enough records, the search turns bac
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ResourceLimit
 from ..model.guarantees import KmAnonymity
@@ -25,28 +24,26 @@ from .counting import (
     TASKS,
     Counts,
     Effort,
+    Flags,
     Lists,
-    entries_of_pairs,
-    lay_out,
-    no_counts,
-    share_out,
-    too_much_work,
-)
-from .km import choose_witnesses, sum_up
-from .published import Published
-from .verdict import Verdict, Witness
-from .walk import (
     Members,
     bitmaps,
+    entries_of_pairs,
     is_in_one_row,
     is_minimal,
     keep_witness,
+    lay_out,
     live_words,
     meeting,
     narrowed,
+    no_counts,
     note_support,
     ranks_with,
+    share_out,
 )
+from .km import choose_witnesses, may_begin, sum_up
+from .published import Codes, Numbers, Published
+from .verdict import Verdict, Witness
 
 LARGEST_BITMAPS = 2**27
 """Words in the bitmaps of all labels over all rows."""
@@ -66,11 +63,7 @@ def audit_negative(published: Published, guarantee: KmAnonymity, effort: Effort)
     counts.rare[0, 1] = np.count_nonzero(occurring < k)
     if m >= 2:
         needed = int(entries_of_pairs(lists, both_sides=True)[supports >= k].sum())
-        if needed > effort.limit and not (occurring < k).any():
-            raise too_much_work(effort.limit, needed=needed)
-        # As in `audit_km`: the answer is known, and the number of rare pairs is not worth many minutes.
-        enough = min(RARE_WORK_LIMIT, effort.limit) if (occurring < k).any() else effort.limit
-        counts.cut_short[:, STOPPED] = needed > enough
+        has_room = may_begin(counts, needed, settled=bool((occurring < k).any()))
         distinct = len(lists.weight_by_row)
         if ranks * (distinct >> 6) > LARGEST_BITMAPS:
             raise ResourceLimit(
@@ -81,14 +74,14 @@ def audit_negative(published: Published, guarantee: KmAnonymity, effort: Effort)
         every_row, every_rank = np.arange(distinct, dtype=np.int32), np.arange(ranks, dtype=np.int32)
         found_bits = bitmaps(every_row, lists.row_ptr[:-1], every_rank.astype(np.int64), ranks, lists)
         everybody = Members(every_rank, supports, *found_bits)
-        if needed <= enough:
+        if has_room:
             pick_absent(every_rank[:0], published.records, everybody, lists, k, m, counts)
         counts.smallest[:] = counts.smallest.min(axis=0)
 
-        def run(task: int, firsts: NDArray[np.int64]) -> None:
+        def run(task: int, firsts: Numbers) -> None:
             count_signed(firsts, lists, k, m, RARE_WORK_LIMIT // TASKS, counts._replace(task=task))
 
-        if needed <= enough:
+        if has_room:
             share_out(run, ranks, counts.work, effort)
     found = []
     for rank in range(ranks if effort.witnesses else 0):
@@ -106,13 +99,7 @@ def audit_negative(published: Published, guarantee: KmAnonymity, effort: Effort)
 
 @jit
 def pick_absent(
-    present: NDArray[np.int32],
-    present_support: int,
-    members: Members,
-    lists: Lists,
-    k: int,
-    m: int,
-    counts: Counts,
+    present: Codes, present_support: int, members: Members, lists: Lists, k: int, m: int, counts: Counts
 ) -> None:
     """Search the absent labels that go with `present`; single absent labels alone are not noted."""
     count, wide, known, task = len(members.ranks), len(members.digits), len(present), counts.task
@@ -179,13 +166,8 @@ def pick_absent(
 
 @jit
 def add_present(
-    one: int,
-    members: Members,
-    present: NDArray[np.int32],
-    lists: Lists,
-    k: int,
-    counts: Counts,
-) -> tuple[Members, NDArray[np.bool_]]:
+    one: int, members: Members, present: Codes, lists: Lists, k: int, counts: Counts
+) -> tuple[Members, Flags]:
     """Note the sets that have member `one`, the last of `present`, and another one.
 
     Returns the members of the narrower class, and which of them may become present next.
@@ -229,7 +211,7 @@ def add_present(
 
 @jit
 def count_signed(
-    firsts: NDArray[np.int64], lists: Lists, k: int, m: int, rare_work_limit: int, counts: Counts
+    firsts: Numbers, lists: Lists, k: int, m: int, rare_work_limit: int, counts: Counts
 ) -> None:
     """Count combinations of 2..m labels whose smallest present rank is one of `firsts`.
 

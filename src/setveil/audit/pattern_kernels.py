@@ -15,9 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._jit import jit
+from .counting import Flags
+from .published import Codes, Numbers
 
 NOTHING = -1
 """The name of the label that all records hold, from which the search starts."""
@@ -32,27 +33,27 @@ class Part(NamedTuple):
     Labels that too few records hold are left out.
     """
 
-    name_by_item: NDArray[np.int32]
+    name_by_item: Codes
     n_before: int
-    row_ptr: NDArray[np.int64]
-    items: NDArray[np.int32]
-    before_begin: NDArray[np.int64]
-    before_end: NDArray[np.int64]
-    before_items: NDArray[np.int32]
-    here_by_row: NDArray[np.int64]
-    elsewhere_by_row: NDArray[np.int64]
-    list_ptr: NDArray[np.int64]
-    rows_of_item: NDArray[np.int32]
+    row_ptr: Numbers
+    items: Codes
+    before_begin: Numbers
+    before_end: Numbers
+    before_items: Codes
+    here_by_row: Numbers
+    elsewhere_by_row: Numbers
+    list_ptr: Numbers
+    rows_of_item: Codes
 
 
 class Desk(NamedTuple):
     """Room for one step; between steps `here_by_item` is 0 and `is_closing` is false everywhere."""
 
-    here_by_item: NDArray[np.int64]
-    is_closing: NDArray[np.bool_]
-    touched: NDArray[np.int32]
-    closing: NDArray[np.int32]
-    new_number: NDArray[np.int32]
+    here_by_item: Numbers
+    is_closing: Flags
+    touched: Codes
+    closing: Codes
+    new_number: Codes
 
 
 @jit
@@ -69,12 +70,12 @@ def new_desk(items: int) -> Desk:
 
 @jit
 def whole_part(
-    row_ptr: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    rank_by_code: NDArray[np.int32],
+    row_ptr: Numbers,
+    codes: Codes,
+    rank_by_code: Codes,
     n_ranks: int,
-    here_by_row: NDArray[np.int64],
-    elsewhere_by_row: NDArray[np.int64],
+    here_by_row: Numbers,
+    elsewhere_by_row: Numbers,
 ) -> Part:
     """Return all rows; label 0 is `NOTHING`, in every row, and label r + 1 has rank r.
 
@@ -114,9 +115,7 @@ def whole_part(
 
 
 @jit
-def lists_of(
-    row_ptr: NDArray[np.int64], items: NDArray[np.int32], n_before: int, n_items: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def lists_of(row_ptr: Numbers, items: Codes, n_before: int, n_items: int) -> tuple[Numbers, Codes]:
     """Return for each label that may be added the rows that hold it."""
     list_ptr = np.zeros(n_items - n_before + 1, np.int64)
     for item in items:
@@ -322,9 +321,7 @@ def smaller_part(
 
 
 @jit
-def keep_common(
-    values: NDArray[np.int32], begin: int, end: int, other_begin: int, other_end: int
-) -> int:
+def keep_common(values: Codes, begin: int, end: int, other_begin: int, other_end: int) -> int:
     """Keep of one rising run what another one holds too; return where it ends now."""
     kept, other = begin, other_begin
     for place in range(begin, end):
@@ -342,61 +339,27 @@ class Tally(NamedTuple):
     `best` are the counts, here and elsewhere, of the set with the highest finite growth.
     """
 
-    checked: NDArray[np.int64]
-    patterns: NDArray[np.int64]
-    best: NDArray[np.int64]
-    work: NDArray[np.int64]
-    witness_count: NDArray[np.int64]
-    witness_counts: NDArray[np.int64]
-    witness_ptr: NDArray[np.int64]
-    witness_names: NDArray[np.int32]
-
-
-@jit
-def raise_rows(
-    row_ptr: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    up_ptr: NDArray[np.int64],
-    up_codes: NDArray[np.int32],
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return rows in which each code stands for all codes at and above it, rising and each once."""
-    rows = len(row_ptr) - 1
-    size = 0
-    for code in codes:
-        size += up_ptr[code + 1] - up_ptr[code]
-    raised = np.empty(size, np.int32)
-    raised_ptr = np.zeros(rows + 1, np.int64)
-    used = 0
-    for row in range(rows):
-        begin = used
-        for place in range(row_ptr[row], row_ptr[row + 1]):
-            for up in range(up_ptr[codes[place]], up_ptr[codes[place] + 1]):
-                raised[used] = up_codes[up]
-                used += 1
-        raised[begin:used].sort()
-        end = begin
-        for place in range(begin, used):
-            if end == begin or raised[end - 1] != raised[place]:
-                raised[end] = raised[place]
-                end += 1
-        used = end
-        raised_ptr[row + 1] = used
-    return raised_ptr, raised[:used].copy()
+    checked: Numbers
+    patterns: Numbers
+    best: Numbers
+    work: Numbers
+    witness_count: Numbers
+    witness_counts: Numbers
+    witness_ptr: Numbers
+    witness_names: Codes
 
 
 class Asked(NamedTuple):
     """A pattern is in at least `least` records here, and at most ``most_elsewhere[here]`` elsewhere."""
 
     least: int
-    most_elsewhere: NDArray[np.int64]
+    most_elsewhere: Numbers
     records_here: int
     records_elsewhere: int
 
 
 @jit
-def note(
-    here: int, elsewhere: int, names: NDArray[np.int32], asked: Asked, tally: Tally, task: int
-) -> None:
+def note(here: int, elsewhere: int, names: Codes, asked: Asked, tally: Tally, task: int) -> None:
     """Count a closed set, and judge it."""
     tally.checked[task] += 1
     best = tally.best[task]
@@ -419,9 +382,9 @@ def note(
 
 @jit
 def count_closed(
-    firsts: NDArray[np.int64],
+    firsts: Numbers,
     root: Part,
-    closed_at_root: NDArray[np.int32],
+    closed_at_root: Codes,
     n_ranks: int,
     asked: Asked,
     tally: Tally,

@@ -12,16 +12,17 @@ At every level a row also holds all labels above its own; then the same is count
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import ResourceLimit, UsageError
-from ..model.guarantees import HiddenPatterns
-from .counting import TASKS, WITNESSES_AT_MOST, WORK_LIMIT, Effort, share_out, supports
+from ..errors import ResourceLimit
+from ..model.guarantees import Guarantee, HiddenPatterns
+from .certificate import need
+from .counting import TASKS, WITNESSES_AT_MOST, WORK_LIMIT, Effort, raise_rows, share_out, supports
 from .pattern_kernels import (
     Asked,
     Tally,
@@ -29,12 +30,25 @@ from .pattern_kernels import (
     count_closed,
     new_desk,
     note,
-    raise_rows,
     smaller_part,
     whole_part,
 )
-from .published import Published
+from .published import (
+    HIERARCHY,
+    Codes,
+    Numbers,
+    Published,
+    PublishedHierarchy,
+    bounds_of,
+    check_against,
+    read_hierarchy,
+    refuse,
+    shortened,
+)
 from .verdict import PairFinding, PatternWitness
+
+if TYPE_CHECKING:
+    from .check import Folder
 
 EVERY_LEVEL_WORK_LIMIT = 4_000_000_000
 """How much work may go into the reading at every level where it is not promised."""
@@ -48,9 +62,9 @@ Paths = Mapping[str, tuple[str, ...]]
 class _Side(NamedTuple):
     """The distinct rows of one data set in codes that both share."""
 
-    row_ptr: NDArray[np.int64]
-    codes: NDArray[np.int32]
-    weight_by_row: NDArray[np.int64]
+    row_ptr: Numbers
+    codes: Codes
+    weight_by_row: Numbers
     records: int
 
 
@@ -60,6 +74,64 @@ class _Found(NamedTuple):
     best: Fraction | None
     witnesses: list[PatternWitness]
     stopped: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ReadPair:
+    """A folder of two data sets whose every byte has been checked; only the counting is left."""
+
+    sides: tuple[Published, Published]
+    guarantee: HiddenPatterns
+    hierarchy: PublishedHierarchy
+    labels: set[str]
+    """Everything that the report may name: labels, values, categories, columns, classes."""
+    certificate: Mapping[str, Any]
+    only_its_own: ClassVar[str] = (
+        "two data sets are judged by their own promise, and have no other reading."
+    )
+
+    def judge(self, _: Guarantee | None, __: str, effort: Effort) -> PairFinding:
+        """Return whether its own promise is kept."""
+        return _judge(self.sides, self.guarantee, self.hierarchy.path_of_label, effort)
+
+
+def read_pair(folder: Folder) -> ReadPair:
+    """Return two data sets and the hierarchy above both, or raise `DataError`."""
+    certificate, data = folder.certificate, folder.certificate["data"]
+    columns: Sequence[str] = data.get("columns", ())
+    # Every cell is a value that is kept; an empty one is a value that the record does not have.
+    kept = {**data, "columns": [{"name": name, "kind": "kept"} for name in columns]}
+    column_of_label: dict[str, str] = {}
+    sides = []
+    for part in data["parts"]:
+        file = part["file"]
+        sides.append(folder.rows(file, kept, column_of_label))
+        records = sides[-1].records
+        need(records == part["records"], f"data.parts: the number of records of {file} is wrong")
+    hierarchy = read_hierarchy(folder.text(HIERARCHY))
+    published = tuple(sorted({*sides[0].labels, *sides[1].labels}))
+    check_against(hierarchy, published, local=True, forest=bool(columns))
+    _check_roots(hierarchy, column_of_label)
+    labels = {*hierarchy.labels, *columns}
+    for label, column in column_of_label.items():
+        labels |= {step.removeprefix(f"{column}=") for step in hierarchy.path_of_label[label]}
+    if "classes" in data:
+        labels |= {data["classes"]["column"], *data["classes"]["values"]}
+    guarantee: Any = folder.guarantee
+    return ReadPair((sides[0], sides[1]), guarantee, hierarchy, labels, certificate)
+
+
+def _check_roots(hierarchy: PublishedHierarchy, column_of_label: Mapping[str, str]) -> None:
+    """Refuse more than one root: of a column, or of all labels where there are no columns."""
+    root_of_column: dict[str, str] = {}
+    for label, path in hierarchy.path_of_label.items():
+        column = column_of_label.get(label, "")
+        if not all(step.startswith(f"{column}=" if column else "") for step in path):
+            what = f"the path of {shortened(label)} leaves its column."
+            raise refuse(what, HIERARCHY, code="published-hierarchy")
+        if root_of_column.setdefault(column, path[-1]) != path[-1]:
+            where = f"of the column {shortened(column)}" if column else "of the hierarchy"
+            raise refuse(f"there are several roots {where}.", HIERARCHY, code="published-hierarchy")
 
 
 def audit_pair(
@@ -74,50 +146,38 @@ def audit_pair(
 ) -> PairFinding:
     """Return whether two data sets hold no pattern.
 
-    Parameters
-    ----------
-    first, second
-        The published rows.
-    guarantee
-        The promise.
-    paths
-        For each published label its path, from itself to its root; labels not named are roots.
-    witnesses
-        How many closed patterns to return. They may point at single persons.
-    threads
-        How many threads to use; all available ones if None.
-    work_limit
-        How many entries of rows to look at. Beyond it the answer is `ResourceLimit`, or no if a
-        pattern was found before.
+    `paths` has for each published label its path, from itself to its root; labels not named are roots.
+    So many closed patterns are returned as `witnesses`, which may point at single persons. Beyond
+    `work_limit` entries of rows the answer is `ResourceLimit`, or no if a pattern was found before.
 
-    Examples
-    --------
     >>> one = Published.from_rows([["a"], ["a", "b"]])
     >>> other = Published.from_rows([["a"], ["b"]])
     >>> finding = audit_pair(one, other, HiddenPatterns(3))
     >>> finding.holds, finding.patterns, finding.highest_growth
     (False, 1, Fraction(2, 1))
     """
-    if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
-        raise UsageError("witnesses must be a whole number, 0 or more.")
-    given, effort = paths or {}, Effort(witnesses, threads, work_limit)
-    read = given if guarantee.every_level else {}
-    found = _count((first, second), guarantee, read, effort)
+    return _judge((first, second), guarantee, paths or {}, Effort.of(witnesses, threads, work_limit))
+
+
+def _judge(
+    data: tuple[Published, Published], guarantee: HiddenPatterns, paths: Paths, effort: Effort
+) -> PairFinding:
+    found = _count(data, guarantee, paths if guarantee.every_level else {}, effort)
     if found.stopped and not found.patterns:
         raise ResourceLimit(
-            f"the audit needs more than {work_limit:,} steps on these records.",
+            f"the audit needs more than {effort.limit:,} steps on these records.",
             "Raise the work limit, or promise a larger minimum support.",
             code="audit-work",
         )
     every_level: int | None = None if found.stopped else found.patterns
-    if not guarantee.every_level and any(len(path) > 1 for path in given.values()):
-        effort = Effort(0, threads, min(work_limit, EVERY_LEVEL_WORK_LIMIT))
-        raised = _count((first, second), guarantee, given, effort)
+    if not guarantee.every_level and any(len(path) > 1 for path in paths.values()):
+        fewer = effort._replace(witnesses=0, limit=min(effort.limit, EVERY_LEVEL_WORK_LIMIT))
+        raised = _count(data, guarantee, paths, fewer)
         every_level = None if raised.stopped else raised.patterns
     return PairFinding(
         found.patterns == 0,
         guarantee,
-        (first.records, second.records),
+        (data[0].records, data[1].records),
         found.checked,
         found.best,
         found.patterns,
@@ -163,8 +223,7 @@ def _in_shared_codes(
     sides = []
     for rows in data:
         ups = [[code[step] for step in path_of[label]] for label in rows.labels]
-        up_ptr = np.zeros(len(ups) + 1, np.int64)
-        np.cumsum([len(up) for up in ups], out=up_ptr[1:])
+        up_ptr = bounds_of([len(up) for up in ups])
         up_codes = np.array([step for up in ups for step in up], np.int32)
         merged = rows.merged
         row_ptr, codes = raise_rows(merged.indptr, merged.items, up_ptr, up_codes)
@@ -173,12 +232,8 @@ def _in_shared_codes(
 
 
 def _search(
-    here: _Side,
-    elsewhere: _Side,
-    n_codes: int,
-    guarantee: HiddenPatterns,
-    effort: Effort,
-) -> tuple[Tally, NDArray[np.int64]]:
+    here: _Side, elsewhere: _Side, n_codes: int, guarantee: HiddenPatterns, effort: Effort
+) -> tuple[Tally, Numbers]:
     """Count the closed sets of one data set; return the tally, and the code of each rank in it."""
     least = _least_count(guarantee.min_support, here.records)
     support_by_code = supports(here.row_ptr, here.codes, here.weight_by_row, n_codes)
@@ -212,7 +267,7 @@ def _search(
     root = smaller_part(whole, 0, held, closing, touched, least, desk)
     firsts = len(root.name_by_item)
 
-    def run(task: int, chosen: NDArray[np.int64]) -> None:
+    def run(task: int, chosen: Numbers) -> None:
         count_closed(chosen, root, names, len(code_of_rank), asked, tally, task, effort.limit)
 
     if firsts:
@@ -227,7 +282,7 @@ def _least_count(support: Fraction | int, records: int) -> int:
     return support
 
 
-def _most_elsewhere(growth: Fraction, here: int, elsewhere: int) -> NDArray[np.int64]:
+def _most_elsewhere(growth: Fraction, here: int, elsewhere: int) -> Numbers:
     """Return for each count here the largest count elsewhere that makes a set a pattern."""
     times, by = elsewhere * growth.denominator, here * growth.numerator
     common = gcd(times, by)
@@ -253,7 +308,7 @@ def _no_tally(n_ranks: int, witnesses: int) -> Tally:
 
 
 def _witnesses(
-    tally: Tally, code_of_rank: NDArray[np.int64], labels: Sequence[str], place: int
+    tally: Tally, code_of_rank: Numbers, labels: Sequence[str], place: int
 ) -> list[PatternWitness]:
     found = []
     for task in range(TASKS):

@@ -12,7 +12,8 @@ from fractions import Fraction
 from html import escape
 from typing import Any, ClassVar
 
-from ..model.guarantees import BucketGuarantee, Guarantee, HiddenPatterns, KmAnonymity, LmDiversity
+from ..model.guarantees import AnyGuarantee, BucketGuarantee, Guarantee, HiddenPatterns
+from .promises import asked_of
 
 
 class Plain:
@@ -38,32 +39,23 @@ def _plain(value: Any) -> object:
 
 @dataclass(frozen=True)
 class SizeFinding(Plain):
-    """What was found among the combinations of one size.
-
-    Attributes
-    ----------
-    size
-        How many labels a combination has; for k-anonymity of whole records, the length of a row.
-    checked
-        How many distinct occurring combinations of this size were counted. Those whose support
-        is known without counting, because it equals that of a smaller one, are not among them.
-    achieved_k
-        The largest k for which the promise holds up to this size: the smallest support of all
-        sizes so far (for l^m-diversity the largest l). None where nothing occurs.
-    violations
-        For k^m: the *minimal* rare combinations of this size, those with no rare part. For
-        k-anonymity: the distinct rows below k. For l^m-diversity: the counted combinations that
-        are linked to a sensitive label too often.
-    exact
-        False where a work limit cut the search short: then `achieved_k` is only an upper bound and
-        `violations` a lower one. The yes or no stays exact.
-    """
+    """What was found among the combinations of one size."""
 
     size: int
+    """How many labels a combination has; for k-anonymity of whole records, the length of a row."""
     checked: int
+    """How many distinct occurring combinations of this size were counted. Those whose support is known
+    without counting, because it equals that of a smaller one, are not among them."""
     achieved_k: int | None
+    """The largest k for which the promise holds up to this size: the smallest support of all sizes so
+    far (for l^m-diversity the largest l). None where nothing occurs."""
     violations: int
+    """For k^m: the *minimal* rare combinations of this size, those with no rare part. For k-anonymity:
+    the distinct rows below k. For l^m-diversity: the counted combinations that are linked to a
+    sensitive label too often."""
     exact: bool = True
+    """False where a work limit cut the search short: then `achieved_k` is only an upper bound and
+    `violations` a lower one. The yes or no stays exact."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +72,6 @@ class Witness(Plain):
     sensitive: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values."""
         plain = super().as_dict()
         if self.sensitive is None:
             del plain["sensitive"]
@@ -112,6 +103,7 @@ class Answer(Plain):
     """The audit's answer, about whatever was published: it is true where the promise holds."""
 
     holds: bool
+    guarantee: AnyGuarantee
     witnesses: tuple[Witness, ...] | tuple[PatternWitness, ...] = ()
 
     def __bool__(self) -> bool:
@@ -122,11 +114,11 @@ class Answer(Plain):
         raise NotImplementedError
 
     def _about(self) -> str:
-        """Return what was judged: the promise, and the records."""
+        """Return what was judged beside the promise: the records."""
         raise NotImplementedError
 
     def _head(self) -> str:
-        return f"{'HOLDS' if self.holds else 'DOES NOT HOLD'}: {self._about()}"
+        return f"{'HOLDS' if self.holds else 'DOES NOT HOLD'}: {self.guarantee}{self._about()}"
 
     def _table(self) -> list[str]:
         return []
@@ -218,17 +210,11 @@ class Verdict(Answer):
         return lines
 
     def _about(self) -> str:
-        return f"{self.guarantee} ({self.mode} support), {_records(self.records)}"
-
-    @property
-    def _minimal(self) -> bool:
-        """Whether a violation counts only where no part of it is one."""
-        return isinstance(self.guarantee, KmAnonymity)
+        return f" ({self.mode} support), {_records(self.records)}"
 
     def _rows(self) -> list[tuple[str, ...]]:
-        achieved_head = "largest l" if isinstance(self.guarantee, LmDiversity) else "rarest in"
-        violations_head = "new violations" if self._minimal else "violations"
-        rows: list[tuple[str, ...]] = [("size", "checked", achieved_head, violations_head)]
+        asked = asked_of(self.guarantee)
+        rows: list[tuple[str, ...]] = [("size", "checked", asked.achieved, asked.broken)]
         for finding in self.by_size:
             achieved = "-" if finding.achieved_k is None else f"{finding.achieved_k:,}"
             at_most, at_least = ("", "") if finding.exact else ("<=", ">=")
@@ -240,11 +226,8 @@ class Verdict(Answer):
         if not self.by_size:
             return []
         rows = self._rows()
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        return [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in rows
-        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return ["  ".join(map(str.rjust, row, widths)) for row in rows]
 
     def _html_table(self) -> str:
         head, *body = (
@@ -254,7 +237,7 @@ class Verdict(Answer):
         return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
 
     def _remarks(self) -> list[str]:
-        minimal = self._minimal and self.violations
+        minimal = asked_of(self.guarantee).minimal and self.violations
         footnotes = ["new: not counting sets that contain a smaller violating set"] if minimal else []
         return [*footnotes, *super()._remarks(), *(f"note: {note}" for note in self.notes)]
 
@@ -265,26 +248,7 @@ class Verdict(Answer):
 
 @dataclass(frozen=True)
 class BucketFinding(Answer):
-    """The answer about buckets.
-
-    Attributes
-    ----------
-    holds, guarantee
-        Whether the promise is kept, and which.
-    records, buckets, smallest_bucket
-        How many rows and buckets there are, and the rows of the smallest.
-    worst_share
-        The largest share of a sensitive value in a bucket, of the rows there that have one; of
-        `(missing)` its share of all. None without rows.
-    fewest_possible
-        The fewest values that are possible for a row to whoever knows the rules; for l-diversity, the
-        fewest different values in a bucket. None without rows.
-    violations
-        How many buckets (l-diversity) or rows (matching l-diversity) break the promise.
-    fewest_by_missing_rules
-        The fewest values that are possible for a row to whoever also concludes from a rule that is
-        missing that somebody breaks it; None where it is not told from where on rules are complete.
-    """
+    """The answer about a table in buckets."""
 
     holds: bool
     guarantee: BucketGuarantee
@@ -292,12 +256,18 @@ class BucketFinding(Answer):
     buckets: int
     smallest_bucket: int
     worst_share: Fraction | None
+    """The largest share of a sensitive value in a bucket, of the rows there that have one; of
+    `(missing)` its share of all. None without rows."""
     fewest_possible: int | None
+    """The fewest values that are possible for a row to whoever knows the rules; for l-diversity, the
+    fewest different values in a bucket. None without rows."""
     violations: int
+    """How many buckets (l-diversity) or rows (matching l-diversity) break the promise."""
     fewest_by_missing_rules: int | None = None
+    """The fewest values that are possible for a row to whoever also concludes from a rule that is
+    missing that somebody breaks it; None where it is not told from where on rules are complete."""
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return the answer as names and texts."""
         lines = [
             ("buckets", f"{self.buckets:,}, the smallest of {self.smallest_bucket:,} records"),
             ("worst share of a sensitive value", str(self.worst_share)),
@@ -307,39 +277,17 @@ class BucketFinding(Answer):
             told = str(self.fewest_by_missing_rules)
             lines.append(("fewest possible values where a rule is missing", told))
         if self.violations:
-            counted = "rows" if self.guarantee.model == "matching" else "buckets"
-            lines.append((f"{counted} that break it", f"{self.violations:,}"))
+            broken = f"{asked_of(self.guarantee).broken} that break it"
+            lines.append((broken, f"{self.violations:,}"))
         return lines
 
     def _about(self) -> str:
-        return f"{self.guarantee}, {_records(self.records)}"
+        return f", {_records(self.records)}"
 
 
 @dataclass(frozen=True)
 class PairFinding(Answer):
-    """The answer about two data sets.
-
-    Attributes
-    ----------
-    holds, guarantee, mode
-        Whether the promise is kept, which one, and that sets were counted one by one ("exact").
-    records
-        How many records either data set has, empty ones included.
-    checked
-        How many closed sets have the minimum support in one of the data sets.
-    highest_growth
-        The largest finite growth of a closed set that has the minimum support where it is more
-        frequent; where the promise holds no other set has a larger one. None without such a set.
-    patterns
-        How many closed sets break the promise; at least so many where not `counted_all`.
-    patterns_every_level
-        The same where a value also counts for all values above it, which says more than is promised
-        unless the guarantee says so. None where that is too much work.
-    counted_all
-        False where a work limit ended the count after a pattern had been found.
-    witnesses
-        Sets that break the promise, if asked for.
-    """
+    """The answer about two data sets, in each of which sets were counted one by one ("exact")."""
 
     _told = (
         *("holds", "guarantee", "mode", "records", "checked", "highest_growth", "patterns"),
@@ -349,28 +297,34 @@ class PairFinding(Answer):
     holds: bool
     guarantee: HiddenPatterns
     records: tuple[int, int]
+    """How many records either data set has, empty ones included."""
     checked: int
+    """How many closed sets have the minimum support in one of the data sets."""
     highest_growth: Fraction | None
+    """The largest finite growth of a closed set that has the minimum support where it is more frequent;
+    where the promise holds no other set has a larger one. None without such a set."""
     patterns: int
+    """How many closed sets break the promise; at least so many where not `counted_all`."""
     patterns_every_level: int | None
+    """The same where a value also counts for all values above it, which says more than is promised
+    unless the guarantee says so. None where that is too much work."""
     counted_all: bool = True
+    """False where a work limit ended the count after a pattern had been found."""
     witnesses: tuple[PatternWitness, ...] = ()
     mode: str = "exact"
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return the answer as names and texts."""
         support = self.guarantee.min_support
-        counted = (
-            f"{support} of the records" if isinstance(support, Fraction) else f"{support:,} records"
-        )
+        is_share = isinstance(support, Fraction)
         at_least = "" if self.counted_all else "at least "
         lines = [
-            ("minimum support", counted),
+            ("minimum support", f"{support} of the records" if is_share else f"{support:,} records"),
             ("closed sets counted", f"{at_least}{self.checked:,}"),
             ("highest finite growth", _rounded_down(self.highest_growth)),
         ]
         if self.patterns:
-            lines.append(("closed sets that break it", f"{at_least}{self.patterns:,}"))
+            broken = f"{asked_of(self.guarantee).broken} that break it"
+            lines.append((broken, f"{at_least}{self.patterns:,}"))
         if not self.guarantee.every_level:
             every = self.patterns_every_level
             told = "not counted, too much work" if every is None else f"{every:,}"
@@ -379,7 +333,7 @@ class PairFinding(Answer):
 
     def _about(self) -> str:
         first, second = self.records
-        return f"{self.guarantee} ({self.mode}), {first:,} and {second:,} records"
+        return f" ({self.mode}), {first:,} and {second:,} records"
 
 
 def _records(number: int) -> str:

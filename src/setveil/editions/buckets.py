@@ -177,7 +177,8 @@ def check_bucket_format(format: str | None) -> None:
 
 def audit_unwritten(release: BucketRelease) -> BucketFinding:
     """Return the audit's answer about a table in buckets that is not written yet."""
-    from ..audit.buckets import PublishedBuckets, audit_buckets
+    from ..audit.bucket_tables import PublishedBuckets
+    from ..audit.buckets import audit_buckets
 
     tables, data = release.tables, release.data
     rows = list(tables.quasi_rows())

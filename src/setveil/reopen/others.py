@@ -36,7 +36,7 @@ from . import Account, StrPath, read_tree
 
 if TYPE_CHECKING:
     from ..audit import Published, ReadPair
-    from ..audit.bucket_reader import ReadBuckets
+    from ..audit.bucket_tables import ReadBuckets
 
 _WORD = re.compile(r"(0|[1-9][0-9]{0,9})(?:>(0|[1-9][0-9]{0,9}))?")
 

@@ -7,7 +7,7 @@ by hash. Each content has one spelling, so that the audit can tell that nothing 
 
 The style sheet is ``report.css``, with the colours of `drawing` put before it: light, printable, from a
 phone's width upwards, without font file, picture or address. The audit knows it by its hash: after a
-change, `audit.words.page.KNOWN_SHEETS` needs the new one.
+change, `audit.words.KNOWN_SHEETS` needs the new one.
 
 A hierarchy is an indented list (`outline`): readable on a phone, on paper, and by a screen reader. It
 has at most `MOST_LINES` lines. The heaviest branches are opened while there is room; the others stand

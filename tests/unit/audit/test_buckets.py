@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from setveil.audit.buckets import PublishedBuckets, audit_buckets
+from setveil.audit.bucket_tables import PublishedBuckets
+from setveil.audit.buckets import audit_buckets
 from setveil.errors import DataError
 from setveil.model.guarantees import LDiversity, MatchingDiversity
 

@@ -10,7 +10,7 @@ import pytest
 
 import setveil as sv
 from setveil.audit import audit_folder
-from setveil.audit.words.page import KNOWN_SHEETS, LARGEST, check_report
+from setveil.audit.words import KNOWN_SHEETS, LARGEST, check_report
 from setveil.errors import DataError, ResourceLimit
 from setveil.report.html import sheet
 from tests.unit.audit.folders import (
@@ -21,6 +21,7 @@ from tests.unit.audit.folders import (
 )
 
 PLAIN = {
+    "guarantee": {"model": "km"},
     "promised": ['Every <set> & "all".'],
     "not_promised": ["Nothing else."],
     "data": {"sha256": "a" * 64},

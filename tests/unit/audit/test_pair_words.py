@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from setveil.audit import audit_folder
-from setveil.audit.words.sentences import check_words
+from setveil.audit.words import check_words
 from setveil.errors import DataError
 from tests.unit.audit.folders import sha256, spelled
 from tests.unit.audit.pair_folders import edit, write_sets, write_tables

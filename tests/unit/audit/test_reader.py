@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setveil.audit import audit_folder, read_release
-from setveil.audit.formats import read_data
+from setveil.audit.check import read_data
 from setveil.errors import DataError
 from setveil.model.guarantees import KAnonymity, KmAnonymity, LmDiversity
 from tests.unit.audit.folders import ROWS, data_bytes, write_folder

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setveil.audit.bucket_reader import read_rules as read_published
+from setveil.audit.bucket_tables import read_rules as read_published
 from setveil.errors import DataError, FileSystemError, UsageError
 from setveil.io.rules import read_rules, rule_lines, told_of_rules, write_rules
 from setveil.model.microdata import Microdata
@@ -56,7 +56,7 @@ def test_there_and_back(
     back = read_rules(path, quasi=NAMES, sensitive="s")
     assert set(back) == set(given_rules)
     assert len(back) == len(set(given_rules))
-    judged = read_published(path.read_bytes(), NAMES, "s")
+    judged = read_published(path.read_bytes().decode(), NAMES, "s")
     assert {NegativeRule(*rule) for rule in judged} == set(given_rules)
     again = "".join(rule_lines(reversed(back), attributes=NAMES, sensitive="s"))
     assert again.encode() == path.read_bytes()

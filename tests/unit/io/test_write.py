@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from setveil.audit.formats import read_data
+from setveil.audit.check import read_data
 from setveil.errors import InternalError
 from setveil.io.formats import cannot_hold, data_file_name, format_of
 from setveil.model.layout import Layout, LayoutColumn

@@ -1,4 +1,13 @@
-"""The public report as the audit looks at it: a page that does nothing and agrees with the certificate.
+"""What a release says in words, as far as the audit judges: the certificate's sentences and the page.
+
+What a sentence says cannot be proven, but the numbers in it can be compared: whoever lowers k in the
+guarantee and leaves the words as they were promises more than was counted. So every number in the
+promise, in the name of the privacy model and in the evidence must be one of the guarantee's.
+
+Of two data sets numbers are not enough: growth and support could change places, and whether values
+count at every level is told by words alone. So the audit writes the sentences itself, from the
+guarantee, by templates of its own: what is promised, named and shown must be these word by word, and
+what is not promised must begin with them. The other sentences name no number and no level.
 
 What a page may be made of is spelled out here, and everything else is refused: scripts, forms, frames,
 pictures, comments, addresses, event handlers, style attributes, another style sheet, a second spelling
@@ -15,12 +24,118 @@ import base64
 import hashlib
 import re
 from collections.abc import Collection, Mapping
+from fractions import Fraction
 from typing import Any
 
-from ...errors import DataError
-from ..certificate import REPORT as NAME
-from ..spelling import decode, refuse
-from .sentences import pair_name
+from ..errors import DataError
+from .certificate import REPORT, need
+from .promises import PROMISES
+from .published import decode, refuse
+
+_NUMBER = re.compile(r"[0-9]+")
+_NAMES = frozenset({"k", "m", "l", "h", "p"})
+_CLAIM_OF_SENTENCE = re.compile("[0-9]|every level|every category", re.IGNORECASE)
+"""What a sentence about two data sets holds only where it is one of the templates."""
+
+
+def check_words(certificate: Mapping[str, Any]) -> None:
+    """Raise `DataError` unless the sentences are there and name no number but the guarantee's."""
+    guarantee = certificate["guarantee"]
+    if PROMISES[guarantee["model"]].is_worded:
+        _check_pair_words(certificate)
+        return
+    own = {name: _NUMBER.findall(str(guarantee[name])) for name in _NAMES & set(guarantee)}
+    known = {"1", *(number for numbers in own.values() for number in numbers)}
+    known.add(str(guarantee.get("k", 2) - 1))
+    promised = certificate["promised"]
+    need(promised and certificate["not_promised"], "promised and not_promised must not be empty")
+    told = set(_NUMBER.findall(" ".join(promised)))
+    need(told <= known, "promised names a number that is not the guarantee's")
+    # A parameter of 1 is told in words ("one thing") as well as in digits.
+    needed = {number for numbers in own.values() for number in numbers if number != "1"}
+    need(needed <= told, "promised does not name the guarantee's numbers")
+    # The first version of the certificate has neither terms nor evidence.
+    shown = [certificate.get("terms", {}).get("privacy_model", "")]
+    shown += [text for found in certificate.get("evidence", {}).values() for text in found["shown"]]
+    told = set(_NUMBER.findall(" ".join(shown)))
+    need(told <= known, "the terms or the evidence name a number that is not the guarantee's")
+
+
+def _check_pair_words(certificate: Mapping[str, Any]) -> None:
+    """The sentences about two data sets are those of the templates; the rest claims nothing."""
+    guarantee, terms, evidence = (certificate[key] for key in ("guarantee", "terms", "evidence"))
+    right = certificate["promised"] == pair_promise(guarantee)
+    need(right, "promised does not say what the guarantee says, word by word")
+    limits = _pair_limits(guarantee, classes="classes" in certificate["data"])
+    right = certificate["not_promised"][: len(limits)] == limits
+    need(right, "not_promised does not begin with what the guarantee leaves open, word by word")
+    growth, support = guarantee["growth"], _told_support(guarantee["min_support"])
+    model = "None of the formal privacy measurement models: what is hidden are emerging patterns of "
+    model += f"two data sets, of growth {growth} or more in {support}."
+    right = terms["privacy_model"] == model
+    need(right, "terms.privacy_model does not say what the guarantee says, word by word")
+    shown = f"No set of published values in {support} is {growth} times as frequent in one data set as "
+    shown += "in the other, so none of them tells the two apart by that much."
+    right = {name: found["shown"] for name, found in evidence.items() if found["shown"]} == {
+        "inference": [shown]
+    }
+    need(right, "evidence shows something else than the guarantee, word by word")
+    others = [*certificate["not_promised"][len(limits) :], *terms["techniques"], terms["truthfulness"]]
+    others += [sentence for found in evidence.values() for sentence in found["not_shown"]]
+    claims = any(map(_CLAIM_OF_SENTENCE.search, others))
+    need(not claims, "a sentence beside the promise names a number or a level")
+
+
+def pair_name(guarantee: Mapping[str, Any]) -> str:
+    """Return what the promise about two data sets is called in the headings of the report."""
+    level = " at every level" if guarantee.get("every_level") else ""
+    return f"no pattern of growth {guarantee['growth']} or more{level}"
+
+
+def pair_promise(guarantee: Mapping[str, Any]) -> list[str]:
+    """Return the sentences that promise this guarantee of two data sets, and no others do."""
+    growth, support = guarantee["growth"], _told_support(guarantee["min_support"])
+    counted, read = "Values count as they stand in the files.", "taken as they stand"
+    if guarantee.get("every_level"):
+        counted, read = "A value also counts for every category above it.", "read at every level"
+    return [
+        f"Whatever set of published values is in {support} of one data set, its share of the records "
+        f"there is less than {growth} times its share of the records of the other. {counted}",
+        f"Whoever compares the two data sets, values {read}, finds no emerging pattern of growth "
+        f"{growth} or more that is in {support} of either.",
+    ]
+
+
+def _pair_limits(guarantee: Mapping[str, Any], *, classes: bool) -> list[str]:
+    """Return what has to be said first of what is not promised."""
+    limits = [
+        "Nothing about single people: a record may be the only one that fits what is known, in either "
+        "data set.",
+        "Nothing about rare sets of values, below the minimum support, nor about smaller differences "
+        "than the growth named.",
+    ]
+    if not guarantee.get("every_level"):
+        limits.append(
+            "Nothing against reading a value as every category above it: a pattern may show once "
+            "values are raised to the same level."
+        )
+    if classes:
+        limits.append(
+            "Nothing about the class: which of the two classes a record belongs to is told by its file."
+        )
+    return limits
+
+
+def _told_support(support: str | int) -> str:
+    """Return the minimum support in words: a number is a count, a text a share."""
+    if isinstance(support, int):
+        return "at least 1 record" if support == 1 else f"at least {support} records"
+    if support == "1":
+        return "all records"
+    percent = Fraction(support) * 100
+    share = f"{percent} %" if percent.denominator == 1 else support
+    return f"at least {share} of the records"
+
 
 LARGEST = 4 * 2**20
 
@@ -64,7 +179,7 @@ _TOKEN = re.compile(
 )
 _ATTRIBUTE = re.compile(r' ([A-Za-z][A-Za-z0-9-]*)="([^"<>]*)"')
 READ_FIRST = _words("h1 h2 h3 lead")
-_CLAIM = re.compile("grow|pattern|level|times", re.IGNORECASE)
+_CLAIM_OF_TEXT = re.compile("grow|pattern|level|times", re.IGNORECASE)
 """What a text about two data sets says only where it is one of the certificate's sentences."""
 _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot);)")
 
@@ -74,7 +189,7 @@ def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collect
 
     The certificate has been checked; `labels` are all that the page may show, columns included.
     """
-    text = decode(content, NAME)
+    text = decode(content, REPORT)
     head, start, rest = text.partition(START)
     if not start or not rest.endswith(END):
         raise _wrong("the page has no head, or something follows its end.", None, "report-head")
@@ -94,11 +209,11 @@ def check_report(content: bytes, certificate: Mapping[str, Any], labels: Collect
         for sentence in certificate[key]:
             if _shown(sentence) not in said:
                 raise _wrong(f"a sentence of {key} is missing.", None, "report-content")
-    if certificate.get("recoding") == "pair":
-        _check_pair_words(title, scan, certificate)
+    if PROMISES[certificate["guarantee"]["model"]].is_worded:
+        _check_pair_page(title, scan, certificate)
 
 
-def _check_pair_words(title: str, scan: _Scan, certificate: Mapping[str, Any]) -> None:
+def _check_pair_page(title: str, scan: _Scan, certificate: Mapping[str, Any]) -> None:
     """The page about two data sets claims what its certificate does, which was checked before."""
     name, evidence = pair_name(certificate["guarantee"]), certificate["evidence"]
     heading = f"{name[:1].upper()}{name[1:]}, verified"
@@ -114,7 +229,7 @@ def _check_pair_words(title: str, scan: _Scan, certificate: Mapping[str, Any]) -
     known |= {*terms["techniques"], terms["privacy_model"], terms["truthfulness"]}
     known |= {sentence for found in evidence.values() for part in found.values() for sentence in part}
     for text, line in scan.free_texts:
-        if _CLAIM.search(text) and text not in known:
+        if _CLAIM_OF_TEXT.search(text) and text not in known:
             raise _wrong("growth, patterns or levels are named anew.", line, "report-words")
 
 
@@ -252,4 +367,4 @@ def _starts_one(label: str, known: Collection[str]) -> bool:
 
 
 def _wrong(what: str, line: int | None, code: str) -> DataError:
-    return refuse(what, NAME, line, code=code)
+    return refuse(what, REPORT, line, code=code)
