@@ -15,8 +15,8 @@ from setveil.audit import Published, audit_pair
 from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pairs import frequent_distortion
 from setveil.methods.hide_patterns import SEARCHES, anonymize
-from setveil.methods.hide_patterns.moves import Patterns, find_moves
 from setveil.methods.hide_patterns.scoring import FrequentForms, Scores
+from setveil.methods.hide_patterns.state import Patterns, find_moves
 from setveil.methods.hide_patterns.steps import distortion, overlapping, scored, utility_gain
 from setveil.methods.hide_patterns.work import PatternWork
 from setveil.model.costs import ValueDistance

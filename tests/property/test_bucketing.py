@@ -9,11 +9,10 @@ import pytest
 
 from setveil.kernels.buckets import injector as injector_kernels
 from setveil.kernels.buckets.forming import deal_values
+from setveil.methods.bucketing import draw_words, shuffle
 from setveil.methods.injector import printed as injector_printed
-from setveil.methods.injector.classes import as_arrays
-from setveil.methods.injector.printed import group_tuples, place_leftovers, spell_out
+from setveil.methods.injector.printed import as_arrays, group_tuples, place_leftovers, spell_out
 from setveil.progress import Watch
-from setveil.search.chance import draw_words, shuffle
 from tests.oracle import buckets
 from tests.oracle.buckets import Person
 

@@ -20,9 +20,8 @@ from setveil.kernels.buckets.store import (
     is_valid,
     pour_bucket,
 )
-from setveil.methods.injector.classes import Grouped, as_arrays, most_buckets
 from setveil.methods.injector.compact import count_hardness, form_groups, group_compactly
-from setveil.methods.injector.printed import group_as_printed
+from setveil.methods.injector.printed import Grouped, as_arrays, group_as_printed, most_buckets
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing
 from setveil.release.possible import TupleClasses, possible_counts

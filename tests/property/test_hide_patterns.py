@@ -13,9 +13,10 @@ from setveil.errors import Infeasible, TimeLimit
 from setveil.hierarchy.tree import Hierarchy
 from setveil.measure import pairs
 from setveil.measure.pairs import frequent_distortion, measure_pair
-from setveil.methods.hide_patterns import SEARCHES, anonymize, mined, scoring
-from setveil.methods.hide_patterns.moves import find_moves
+from setveil.methods.hide_patterns import SEARCHES, anonymize, scoring
+from setveil.methods.hide_patterns import work as pattern_work
 from setveil.methods.hide_patterns.scoring import score
+from setveil.methods.hide_patterns.state import find_moves
 from setveil.methods.hide_patterns.steps import TRIED, ByCare, ByGain, Guarded, Round, scored
 from setveil.methods.hide_patterns.work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
@@ -141,7 +142,7 @@ def test_no_pattern_is_left(seed: int, search: str) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_closed_sets_are_enough(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in wide tables: patterns are looked for among closed sets, and counted between searches."""
-    monkeypatch.setattr(mined, "FEW_SETS", 1)
+    monkeypatch.setattr(pattern_work, "FEW_SETS", 1)
     random = Random(f"closed {seed}")
     pair, promise = random_pair(random), random_promise(random)
     try:

@@ -9,7 +9,7 @@ This works if and only if no value is in more than n/l of the n tuples.
 
 The paper does not say which of equally large heaps is taken; here chance does. It knows no empty cells
 either. Here tuples without a value are put into the buckets of the others at the end, at most one to
-l - 1 tuples that have one (`without_value`).
+l - 1 tuples that have one (`bucketing.share_out`).
 """
 
 from __future__ import annotations
@@ -17,40 +17,23 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Infeasible, InternalError
+from ..hierarchy.tree import Counts, Ids
 from ..kernels.base import plain
 from ..kernels.buckets.forming import deal_values
 from ..model.guarantees import LDiversity
 from ..model.microdata import Microdata
 from ..progress import Watch
 from ..release.buckets import Bucketing, in_canonical_order
-from ..search.chance import draw_words, secret_unless, shuffle
 from . import BucketOutcome
-from .without_value import place_everybody, share_out
-
-Counts = NDArray[np.int64]
-Ids = NDArray[np.int32]
+from .bucketing import draw_words, place_everybody, secret_unless, share_out, shuffle
 
 
 def anonymize(
     data: Microdata, guarantee: LDiversity, *, watch: Watch, random: Random | None = None
 ) -> BucketOutcome:
-    """Return buckets in which no sensitive value has a share above 1/l.
-
-    Parameters
-    ----------
-    data
-        The table.
-    guarantee
-        The l to reach.
-    watch
-        Progress, deadline and cancelling.
-    random
-        Where chance comes from: the system's secret source by default. Any other marks the outcome as
-        seeded.
-    """
+    """Return buckets in which no sensitive value has a share above 1/l; `random` as in `bucketing`."""
     check_eligible(data, guarantee.l)
     source, seeded = secret_unless(random)
     if not len(data):

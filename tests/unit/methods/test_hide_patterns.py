@@ -14,11 +14,10 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pairs import frequent_distortion, measure_pair
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.hide_patterns import groups as pattern_groups
-from setveil.methods.hide_patterns import mined as pattern_mining
 from setveil.methods.hide_patterns import steps as pattern_steps
 from setveil.methods.hide_patterns import work as pattern_work
-from setveil.methods.hide_patterns.moves import find_moves
 from setveil.methods.hide_patterns.scoring import Scores
+from setveil.methods.hide_patterns.state import find_moves
 from setveil.methods.hide_patterns.work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
@@ -264,7 +263,7 @@ def test_patterns_of_closed_sets_are_patterns_and_as_small_as_can_be(
     options = {"frequent_support": 0.4, "multilevel": False, "watch": Watch(), "threads": 1}
     every = PatternWork(pair, promise, **options).miner.left(Watch())  # type: ignore[arg-type]
     known = {(frozenset(every.pattern(p).tolist()), int(every.side[p])) for p in range(len(every))}
-    monkeypatch.setattr(pattern_mining, "FEW_SETS", 1)
+    monkeypatch.setattr(pattern_work, "FEW_SETS", 1)
     work = PatternWork(pair, promise, **options)  # type: ignore[arg-type]
     some = work.miner.left(Watch())
     found = {(frozenset(some.pattern(p).tolist()), int(some.side[p])) for p in range(len(some))}
@@ -390,7 +389,7 @@ def test_a_guarded_search_leaves_fewer_jumping_sets(search: str) -> None:
 
 
 def test_too_many_rarer_sets_are_not_guarded_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern_mining, "MOST_GUARDED", 1)
+    monkeypatch.setattr(pattern_work, "MOST_GUARDED", 1)
     pair, promise = tilted(5), HiddenPatterns(3, Fraction(1, 5))
     outcome = anonymize(pair, promise, guard=True)
     assert outcome.figures["rarer sets"] == "too many to be looked after"

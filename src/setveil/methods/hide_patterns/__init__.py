@@ -19,9 +19,9 @@ Differences from the paper, with the reasons in docs/methods/hide-patterns.md:
   the pattern's own values are raised to what they have in common.
 - A time limit that passes hides the rest in the shortest way, by going to the top.
 
-The parts: `work` holds the two data sets and what is to be hidden, `mined` finds the patterns left,
-`state` keeps what every row is published as, `moves` are the steps there are, `scoring` what each would
-change, `steps` and `groups` choose among them, one by one or for whole groups.
+The parts: `work` holds what is to be hidden and finds the patterns left, `state` keeps what every row
+is published as and the moves there are, `scoring` what each would change, `steps` and `groups` choose
+among them, one by one or for whole groups.
 """
 
 from __future__ import annotations
@@ -65,32 +65,13 @@ def anonymize(
 ) -> PairOutcome:
     """Return a recoding of both data sets under which no pattern is left.
 
-    Parameters
-    ----------
-    pair
-        The data sets.
-    guarantee
-        The growth, the minimum support, and how values are read.
-    frequent_support
-        The share of all records that makes an itemset frequent, sigma.
-    search
-        "grouped", "greedy" or "annealed".
-    theta_p
-        The weight of falling growth against distortion, 0 to 1.
-    theta_q
-        The weight of itemsets that are distorted against those that are lost, 0 to 1.
-    temperature, cooling, restarts, seed
-        Of annealing: where it starts, what is left of it after a round, how often it is run (the best
-        is kept), and where its chance starts.
-    multilevel
-        Keep the frequent itemsets of all levels of the hierarchy, not only of values.
-    guard
-        Look after what is too rare to be a pattern: of good moves those that leave fewest jumping sets
-        just below the minimum support, from half of it on. None: with "grouped" alone.
-    watch
-        Progress, deadline and cancelling.
-    threads
-        How many threads count; the result does not depend on it.
+    `frequent_support` is the share of all records that makes an itemset frequent, sigma; with
+    `multilevel` itemsets of all levels of the hierarchy are kept, not only those of values. `theta_p`
+    weighs falling growth against distortion, `theta_q` itemsets that are distorted against those that
+    are lost. Annealing starts at `temperature`, of which a round leaves `cooling`; of `restarts` the
+    best is kept. `guard` looks after what is too rare to be a pattern: of good moves those that leave
+    fewest jumping sets just below the minimum support, from half of it on; with "grouped" alone if not
+    given. The result does not depend on `threads`.
     """
     for name, weight in (("theta_p", theta_p), ("theta_q", theta_q)):
         if not 0 <= weight <= 1:

@@ -18,8 +18,9 @@ import numpy as np
 
 from ...distinct import number_distinct
 from ...errors import TimeLimit
-from .moves import Patterns, find_moves, find_slots
-from .state import Flags, Ids, Side
+from ...hierarchy.tree import Ids
+from ...kernels.base import Flags
+from .state import Patterns, Side, find_moves, find_slots
 from .steps import as_move, overlapping, scored, utility_gain, watched
 from .work import Move, PatternWork
 

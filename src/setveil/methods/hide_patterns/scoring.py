@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ...hierarchy.tree import Counts
 from ...kernels.base import even_parts, in_threads
 from ...kernels.hiding.move_scores import (
     Bounds,
@@ -27,8 +28,7 @@ from ...kernels.hiding.move_scores import (
     score_moves,
 )
 from ...model.costs import MOST_FORMS, ValueDistance
-from .moves import Moves, Patterns
-from .state import Counts, PairState, Published
+from .state import Moves, PairState, Patterns, Published
 
 Reals = NDArray[np.float64]
 ALL_FORMS = 200_000

@@ -16,8 +16,8 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from .moves import Moves, Patterns, find_moves
 from .scoring import FrequentForms, Scores, score
+from .state import Moves, Patterns, find_moves
 from .work import Move, PatternWork
 
 COLDEST = 0.01

@@ -20,7 +20,7 @@ Differences from the paper
   is ruled out is placed last, and then the whole bucket is checked.
 - One bucket of everything is checked first. If even that fails, no buckets exist; else joining ends.
 - Definition 1 is checked on every bucket before they are returned.
-- Tuples without a value are put into the buckets of the others at the end (`without_value`).
+- Tuples without a value are put into the buckets of the others at the end (`bucketing`).
 """
 
 from __future__ import annotations
@@ -38,16 +38,11 @@ from ...model.rules import NOT_KNOWN, Completeness, NegativeRule, impossible_val
 from ...progress import Watch
 from ...release.buckets import Bucketing, in_canonical_order
 from ...release.possible import TupleClasses, classify, possible_counts, possible_together
-from ...search.chance import secret_unless, shuffle
 from .. import BucketOutcome
-from ..without_value import join_matching, place_everybody
-from .classes import Grouped, most_buckets
+from ..bucketing import join_matching, place_everybody, secret_unless, shuffle
 from .compact import group_compactly
 from .gap_guard import guard_gaps
-from .printed import group_as_printed
-
-Counts = NDArray[np.int64]
-Ids = NDArray[np.int32]
+from .printed import Grouped, group_as_printed, most_buckets
 
 GROUPINGS: Mapping[str, Callable[[TupleClasses, int, Random, Watch], Grouped]] = {
     "compact": group_compactly,
@@ -72,23 +67,9 @@ def anonymize(
     Where rules are complete from some point on, that holds too against whoever concludes from those
     that are missing there that somebody breaks them (`gap_guard`).
 
-    Parameters
-    ----------
-    data
-        The table.
-    guarantee
-        The l to reach.
-    rules
-        What is known: mined rules, known facts, or both.
-    complete
-        From where on the rules that hold are all among them.
-    watch
-        Progress, deadline and cancelling.
-    random
-        Where chance comes from: the system's secret source by default. Any other marks the outcome as
-        seeded.
-    grouping
-        "compact", as many buckets as can be found, or "printed", the paper's Figure 2.
+    `rules` are what is known: mined rules, known facts, or both; `complete` says from where on those
+    that hold are all among them. `grouping` is "compact", as many buckets as can be found, or
+    "printed", the paper's Figure 2; `random` as in `bucketing`.
     """
     source, seeded = secret_unless(random)
     if not len(data):

@@ -18,8 +18,8 @@ from collections import Counter
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...hierarchy.tree import Counts, Ids
 from ...kernels.base import plain
 from ...kernels.buckets.dealing import (
     form_anew,
@@ -29,7 +29,7 @@ from ...kernels.buckets.dealing import (
     split_bucket,
 )
 from ...kernels.buckets.forming import form_compact
-from ...kernels.buckets.injector import Classes, Tallies, add_tuples, count_incompatible
+from ...kernels.buckets.injector import Classes, count_incompatible
 from ...kernels.buckets.repairs import (
     LOOK,
     exchange_one,
@@ -41,12 +41,8 @@ from ...kernels.buckets.repairs import (
 from ...kernels.buckets.store import BUDGET, Desk, Pool, Store, add, count_buckets, fill_buckets
 from ...progress import Watch
 from ...release.possible import TupleClasses
-from ...search.chance import draw_words, shuffle
-from .classes import STRIDE, Grouped, as_arrays, most_buckets
-from .printed import group_tuples
-
-Counts = NDArray[np.int64]
-Ids = NDArray[np.int32]
+from ..bucketing import draw_words, shuffle
+from .printed import STRIDE, Grouped, as_arrays, group_tuples, most_buckets, start_tallies
 
 AGAIN, SMALL = 8, 8_000
 """At most so many turns, that together have no more tuples than that unless there is only one."""
@@ -109,16 +105,7 @@ def form_groups(
 
 def count_hardness(arrays: Classes, remaining: Counts) -> Counts:
     """Return with how many of the tuples at hand each class is incompatible."""
-    n_values = len(arrays.column_of_value)
-    n_ruled = int(arrays.column_of_value.max(initial=-1)) + 1
-    tallies = Tallies(
-        remaining.copy(),
-        np.zeros(n_values, dtype=np.int64),
-        np.zeros(n_ruled, dtype=np.int64),
-        np.zeros((n_values, n_ruled), dtype=np.int64),
-    )
-    for which, count in enumerate(remaining.tolist()):
-        add_tuples(arrays, tallies, which, count)
+    tallies = start_tallies(arrays, remaining.copy())
     found = [count_incompatible(arrays, tallies, which) for which in range(len(remaining))]
     return np.array(found, dtype=np.int64)
 

@@ -22,19 +22,16 @@ from collections.abc import Sequence
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import Infeasible
+from ...hierarchy.tree import Ids
+from ...kernels.base import Flags
 from ...mining.gaps import Gap, Meetings, find_gaps
 from ...model.microdata import Microdata
 from ...model.rules import Completeness
 from ...progress import Watch
 from ...release.possible import SharedBucket, TupleClasses
-from ...search.chance import shuffle
-
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from ..bucketing import shuffle
 
 THIN = 8
 """Gaps that more buckets break than this are broken whichever of them stand in."""
@@ -55,20 +52,7 @@ def guard_gaps(
 ) -> tuple[Ids, int]:
     """Return buckets in which gaps leave everybody l possible values, and how many were joined for it.
 
-    Parameters
-    ----------
-    data, classes
-        The tuples, and what the rules rule out.
-    bucket_by_tuple
-        Buckets in which the rules leave everybody l possible values.
-    complete
-        From where on rules are told completely.
-    l
-        How many values shall be possible for everybody.
-    random
-        Where chance comes from.
-    watch
-        Progress, deadline and cancelling.
+    The rules do so in the buckets given. `complete` says from where on rules are told completely.
     """
     joined = 0
     while True:

@@ -13,21 +13,79 @@ placed last, and then the whole bucket is checked, for adding such a tuple can t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...hierarchy.tree import Counts, Ids
 from ...kernels.base import plain
 from ...kernels.buckets.injector import Classes, Tallies, add_tuples, form_groups
 from ...kernels.buckets.leftovers import WORD, Groups, add_to_group, place_class, start_groups
 from ...progress import Watch
 from ...release.possible import TupleClasses
-from ...search.chance import draw_words, shuffle
-from .classes import STRIDE, Grouped, as_arrays
+from ..bucketing import draw_words, shuffle
 
-Counts = NDArray[np.int64]
-Ids = NDArray[np.int32]
+STRIDE = 50_000_000
+"""Steps between two looks at the clock: about a tenth of a second."""
+
+
+class Grouped(NamedTuple):
+    """Groups as the bucket and the class of each tuple, in any order, and figures of how they came."""
+
+    bucket: Ids
+    member: Ids
+    figures: Mapping[str, int]
+
+    @property
+    def n_buckets(self) -> int:
+        """How many groups there are."""
+        return int(self.bucket.max(initial=-1)) + 1
+
+
+def as_arrays(classes: TupleClasses) -> Classes:
+    """Return the classes as the kernels take them."""
+    cannot = classes.impossible_by_set
+    kinds, values = np.nonzero(cannot)
+    ruled = np.flatnonzero(cannot.any(axis=0))
+    column_of_value = np.full(cannot.shape[1], -1, dtype=np.int32)
+    column_of_value[ruled] = np.arange(len(ruled), dtype=np.int32)
+    return Classes(
+        plain(classes.value_by_class, np.int32),
+        plain(classes.set_by_class, np.int32),
+        plain(cannot, np.bool_),
+        plain(np.searchsorted(kinds, np.arange(len(cannot) + 1)), np.int64),
+        plain(values, np.int32),
+        column_of_value,
+    )
+
+
+def most_buckets(classes: TupleClasses, l: int) -> int:  # noqa: E741
+    """Return a number of buckets that cannot be exceeded: each has `l` tuples and `l` values."""
+    count = np.bincount(classes.value_by_class, weights=classes.count_by_class).astype(np.int64)
+    low, high = 1, max(1, int(count.sum()) // l)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if int(np.minimum(count, middle).sum()) >= middle * l:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def start_tallies(arrays: Classes, remaining: Counts) -> Tallies:
+    """Return the tallies of so many tuples at hand of each class."""
+    n_values, n_ruled = len(arrays.column_of_value), int(arrays.column_of_value.max(initial=-1)) + 1
+    tallies = Tallies(
+        remaining,
+        np.zeros(n_values, dtype=np.int64),
+        np.zeros(n_ruled, dtype=np.int64),
+        np.zeros((n_values, n_ruled), dtype=np.int64),
+    )
+    for which, count in enumerate(remaining.tolist()):
+        add_tuples(arrays, tallies, which, count)
+    return tallies
 
 
 def group_as_printed(
@@ -52,16 +110,7 @@ def group_tuples(
     watch: Watch,
 ) -> tuple[Ids, Ids, Counts]:
     """Return the classes of the groups of `l` in turn, those put aside, and the NIT of each choice."""
-    n_ruled = int(arrays.column_of_value.max(initial=-1)) + 1
-    n_values = len(arrays.column_of_value)
-    tallies = Tallies(
-        np.where(classes.is_denied, 0, classes.count_by_class),
-        np.zeros(n_values, dtype=np.int64),
-        np.zeros(n_ruled, dtype=np.int64),
-        np.zeros((n_values, n_ruled), dtype=np.int64),
-    )
-    for which, count in enumerate(tallies.remaining.tolist()):
-        add_tuples(arrays, tallies, which, count)
+    tallies = start_tallies(arrays, np.where(classes.is_denied, 0, classes.count_by_class))
     total = int(tallies.remaining.sum())
     grouped, rest = np.empty(total + l, dtype=np.int32), np.empty(total, dtype=np.int32)
     n_grouped, n_rest = 0, 0

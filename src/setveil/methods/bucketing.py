@@ -1,4 +1,7 @@
-"""Tuples whose sensitive cell is empty, placed last, into buckets that the others make by themselves.
+"""What methods that make buckets share: chance that protects, and places for tuples without a value.
+
+Which tuples share a bucket must not be guessable, so no chance here has a seed unless somebody injects
+a generator of their own; a method then marks its outcome as seeded, not for release.
 
 `(missing)` is published like a value and is none: it hides nobody. So buckets are made of the tuples
 that have a value, and keep their promise by themselves. The others then join them, spread evenly and by
@@ -7,21 +10,42 @@ chance. Buckets are joined only where there is no room.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Infeasible
+from ..hierarchy.tree import Counts, Ids
 from ..model.microdata import Microdata
 from ..release.buckets import Bucketing, in_canonical_order
 from ..release.possible import TupleClasses, possible_counts
-from ..search.chance import shuffle
 from . import BucketOutcome
 
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
+AT_ONCE = 1 << 20
+"""Words drawn in one call; generators limit how many bits they give at a time."""
+
+
+def secret_unless(random: Random | None) -> tuple[Random, bool]:
+    """Return the generator to use, and whether somebody could run it again."""
+    source = secrets.SystemRandom() if random is None else random
+    return source, not isinstance(source, secrets.SystemRandom)
+
+
+def draw_words(random: Random, count: int) -> Counts:
+    """Return whole numbers from 0 to 2^63 - 1, independent and uniform."""
+    parts = [
+        np.frombuffer(random.randbytes(8 * min(AT_ONCE, count - low)), dtype="<u8")
+        for low in range(0, count, AT_ONCE)
+    ]
+    words = np.concatenate(parts) if parts else np.empty(0, dtype="<u8")
+    return (words >> np.uint64(1)).astype(np.int64)
+
+
+def shuffle(random: Random, count: int) -> Counts:
+    """Return 0 .. count - 1 in random order."""
+    return np.argsort(draw_words(random, count), kind="stable").astype(np.int64)
 
 
 def place_everybody(
@@ -29,14 +53,8 @@ def place_everybody(
 ) -> BucketOutcome:
     """Return buckets of all tuples.
 
-    Parameters
-    ----------
-    data
-        The table.
-    form
-        Makes buckets of the tuples that have a value.
-    add
-        Returns the bucket of each tuple, given it of those that have a value and -1 for the others.
+    `form` makes buckets of those that have a value; `add` returns the bucket of each tuple, given it of
+    these and -1 for the others.
     """
     outcome = form(data.subset(data.has_value))
     bucket = np.full(len(data), -1, dtype=np.int32)
@@ -83,19 +101,7 @@ def join_matching(
     l: int,  # noqa: E741
     random: Random,
 ) -> Ids:
-    """Put the tuples without a bucket into buckets with l values that no rule rules out for them.
-
-    Parameters
-    ----------
-    classes
-        All tuples and what the rules rule out.
-    bucket_by_tuple
-        The bucket of each tuple, -1 for those to be placed.
-    l
-        How many values shall be possible for everybody.
-    random
-        Where chance comes from.
-    """
+    """Put the tuples without a bucket into buckets with l values that no rule rules out for them."""
     placed = bucket_by_tuple.copy()
     inside = placed >= 0
     n_buckets = int(placed.max()) + 1
