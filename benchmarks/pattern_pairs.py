@@ -179,9 +179,10 @@ def hidden(pair: Any, *, time_limit: float | None = None, **options: Any) -> Any
 
 def judged(release: Any) -> dict[str, Any]:
     """Return what the audit finds in a release, and what the release cost, as plain values."""
-    from setveil.editions.pairs import audit_unwritten, scores_of
+    from setveil.editions.pairs import scores_of
+    from setveil.publish import edition_of
 
-    finding, scores = audit_unwritten(release), scores_of(release)
+    finding, scores = edition_of(release).audit_unwritten(), scores_of(release)
     return {
         "holds": finding.holds,
         "patterns_left": finding.patterns,

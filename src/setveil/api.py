@@ -22,8 +22,7 @@ from .model.pattern_pair import PatternPair
 from .model.transactions import Rows, Transactions
 from .progress import Watch
 from .refusals import NAMES, refuse_release
-from .release.buckets import BucketRelease
-from .release.pair_release import PairRelease
+from .release.header import Header
 from .release.release import Release
 from .run import Run
 from .run.fields import BUCKETS, SETS, fields_of
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     from .io.lists import QueryFile
     from .measure.pairs import PairScores
     from .measure.scores import Scores
+    from .release.buckets import BucketRelease
+    from .release.pair_release import PairRelease
     from .risk.assessment import Assessment
 
 
@@ -142,15 +143,8 @@ _OF_READING = ("hierarchy", "layout")
 def as_transactions(data: Any, *, repeats: str = "once") -> Transactions:
     """Return `data` as transactions: themselves, a table's records, or a frame's rows.
 
-    Parameters
-    ----------
-    data
-        Transactions, records or a frame.
-    repeats
-        What an item twice in a row of a frame is: kept once, or an error.
+    `repeats` tells what an item twice in a row of a frame is: kept once, or an error.
     """
-    if isinstance(data, Transactions):
-        return data
     if hasattr(data, "as_transactions"):
         found = data.as_transactions()
         assert isinstance(found, Transactions)
@@ -233,7 +227,7 @@ def audit(
     reading
         How to read a file: the options of `setveil.read_transactions`.
     """
-    from .audit import Published, audit_folder, audit_published
+    from .audit import audit_folder
 
     refuse_paths(hierarchy)
     path = Path(target) if isinstance(target, str | os.PathLike) else None
@@ -242,30 +236,42 @@ def audit(
             raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
         asked = None if guarantee is None else _guarantee(guarantee)
         return audit_folder(path, asked, mode=mode, witnesses=witnesses, threads=threads)
-    if isinstance(target, BucketRelease | PairRelease):
-        if guarantee is not None or mode != "exact" or reading or hierarchy is not None:
-            kind = target.guarantee.kind
-            judged = f"{NAMES[kind]} {'is' if kind == BUCKETS else 'are'} judged"
-            raise UsageError(f"{judged} by the promise of the release.", "Leave the other options out.")
-        if isinstance(target, PairRelease):
-            from .editions.pairs import audit_unwritten
+    options: dict[str, Any] = {
+        "guarantee": guarantee,
+        "mode": mode,
+        "hierarchy": hierarchy,
+        "witnesses": witnesses,
+        "threads": threads,
+    }
+    if isinstance(target, Header):
+        from .publish import edition_of
 
-            return audit_unwritten(target, witnesses=witnesses, threads=threads)
-        from .editions.buckets import audit_unwritten as audit_table
+        verdict: Verdict | BucketFinding | PairFinding = edition_of(target).audit(**options, **reading)
+        return verdict
+    if path is None:
+        return audit_records(as_transactions(target, repeats="error"), **options, **reading)
+    from .io.transactions import read_transactions
 
-        return audit_table(target)
-    if isinstance(target, Release):
-        transactions, guarantee = target.published, guarantee or target.guarantee
-        hierarchy = hierarchy or target.hierarchy
-    elif path is not None:
-        from .io.transactions import read_transactions
+    # A bag tells more than the set that would be counted.
+    transactions = read_transactions(str(path), **{**reading, "repeats": "error"})
+    return audit_records(transactions, **options)
 
-        # A bag tells more than the set that would be counted.
-        transactions = read_transactions(str(path), **{**reading, "repeats": "error"})
-    else:
-        transactions = as_transactions(target, repeats="error")
-    if path is None and reading:
-        raise UsageError(f"unknown option {min(reading)[:40]!r}.")
+
+def audit_records(
+    transactions: Transactions,
+    guarantee: Guarantee | None,
+    *,
+    mode: str,
+    hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
+    witnesses: int,
+    threads: int | None,
+    **unknown: Any,
+) -> Verdict:
+    """Return what the audit says of records that are at hand; parameters are those of `audit`."""
+    from .audit import Published, audit_published
+
+    if unknown:
+        raise UsageError(f"unknown option {min(unknown)[:40]!r}.")
     if guarantee is None:
         raise UsageError(
             "these data do not say what they promise.", "Give a guarantee, such as -k 5 -m 2."
@@ -320,16 +326,16 @@ def risk(
     """
     from .risk.assessment import assess_risk
 
-    if isinstance(target, BucketRelease | PairRelease):
+    if isinstance(target, Header):
         refuse_release(target)
-    if isinstance(target, str | os.PathLike):
+        assert isinstance(target, Release)  # the other kinds are refused
+        transactions, k = target.published, target.guarantee.least_support if k is None else k
+    elif isinstance(target, str | os.PathLike):
         from .io.folder.published import read_published
         from .model.guarantees import guarantee_from_dict
 
         transactions, certificate = read_published(target)
         k = guarantee_from_dict(certificate["guarantee"]).least_support if k is None else k
-    elif isinstance(target, Release):
-        transactions, k = target.published, target.guarantee.least_support if k is None else k
     else:
         transactions = as_transactions(target)
     if k is None:
@@ -410,27 +416,24 @@ def measure(
     watch
         Progress listener and cancel switch.
     """
-    from .measure.catalogue import score
-    from .measure.queries import asked_workload
-    from .release.recoding import BeforeAfter
+    from .publish import edition_of
 
-    if isinstance(release, PairRelease):
-        others = (original, measures, queries, random_queries, query_size, drawn_from, sanity)
-        if any(value is not None for value in others):
-            raise UsageError(
-                "of two data sets the figures are always the same, from the records of the release.",
-                "Leave the options out; only support counts.",
-                code="option-does-not-fit",
-            )
-        from .editions.pairs import scores_of
-
-        return scores_of(release, frequent_support=support, watch=watch)
-    refuse_release(release)
-    pair = BeforeAfter(release.recoding, original_rows(release, original))
-    workload = asked_workload(
-        pair, queries, random_queries=random_queries, query_size=query_size, drawn_from=drawn_from
-    )
-    return score(pair, measures, workload=workload, sanity=sanity, support=support, watch=watch)
+    given: object = release
+    if not isinstance(given, Header):
+        refuse_release(given)
+    asked = {
+        "original": original,
+        "measures": measures,
+        "queries": queries,
+        "random_queries": random_queries,
+        "query_size": query_size,
+        "drawn_from": drawn_from,
+        "sanity": sanity,
+        "support": support,
+        "watch": watch,
+    }
+    scores: Scores | PairScores = edition_of(release).figures(asked)
+    return scores
 
 
 def original_rows(release: Release, original: Any = None) -> Rows:

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from .arguments import checked
-from .errors import DataError, HierarchyError, Infeasible, InternalError
+from .errors import DataError, HierarchyError, Infeasible, InternalError, UsageError
 from .io.folder.ownership import AUDIT, CERTIFICATE, HIERARCHY, REPORT
 from .model.guarantees import Promise
 from .model.layout import Layout
 from .progress import Watch, where_time_went
+from .refusals import refuse_release
 from .release.header import Header
 from .release.release import Release
 
@@ -44,9 +45,9 @@ Published = TypeVar("Published", bound=Header)
 class Wish:
     """How the data shall be written: in which `format`, None for the one they came in, and where."""
 
-    format: str | None
-    csv_safe: bool
-    path: Path
+    format: str | None = None
+    csv_safe: bool = False
+    path: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,16 @@ class Confirmed:
 
 
 class Edition(Generic[Published]):
-    """A release on its way into a folder.
+    """What is done with a release of one kind: it is judged, measured, and brought into a folder.
 
-    `check` comes first and reads nothing of the records; `prepare` settles `layout` and `notices` and
-    refuses what no file can hold. The other methods are called in the order in which they stand here.
-    Published records are a handle: it is asked for its labels and counts, and to write itself.
+    On that way `check` comes first and reads nothing of the records; `prepare` settles `layout` and
+    `notices` and refuses what no file can hold. The other methods follow in the order in which they
+    stand here. Published records are a handle (`release.recoding.Part`): it is asked for its labels
+    and counts, and to write itself.
     """
 
+    called: str
+    """What such a release is, with the verb that goes with it."""
     originals: str
     """The private file that leads from what is published back to the originals."""
     layout: Layout
@@ -76,6 +80,25 @@ class Edition(Generic[Published]):
 
     def __init__(self, release: Published, wish: Wish) -> None:
         self.release, self.wish = release, wish
+
+    def audit(self, *, witnesses: int, threads: int | None, **asked: Any) -> Any:
+        """Return the audit's answer about the release, which need not be written yet.
+
+        What else may be asked, as in `setveil.audit`, is for sets alone.
+        """
+        if asked != {"guarantee": None, "mode": "exact", "hierarchy": None}:
+            raise UsageError(
+                f"{self.called} judged by the promise of the release.", "Leave the other options out."
+            )
+        return self.audit_unwritten(witnesses=witnesses, threads=threads)
+
+    def audit_unwritten(self, *, witnesses: int = 0, threads: int | None = None) -> Any:
+        """Return that answer where nothing but the release tells what is promised."""
+        raise NotImplementedError
+
+    def figures(self, _asked: dict[str, Any]) -> Any:
+        """Return what the release lost, asked as in `setveil.measure`, or refuse to tell it."""
+        refuse_release(self.release)
 
     def check(self) -> None:
         """Raise what is wrong whatever is in the release."""
@@ -119,21 +142,33 @@ class Edition(Generic[Published]):
         raise NotImplementedError
 
     def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
-        """Return the files of the private twin, but for its page."""
-        from .io.folder.staging import json_document
-        from .release.documents import private_account, private_originals
+        """Return the files of the private twin, but for its page.
 
-        account = private_account(
-            self.release,
-            certificate_sha256=confirmed.certificate_sha256,
-            verdict=confirmed.verdict.as_dict(),
-            notices=confirmed.notices,
-            time=time,
-        )
-        return {
-            AUDIT: json_document(account),
-            self.originals: json_document(private_originals(self.release)),
+        They are the holder's own account of the run, with exact figures and a sealed input, and what
+        leads from the published records back to the originals, or hides whose they are.
+        """
+        from ._version import __version__
+        from .io.folder.staging import json_document
+        from .release.documents import PERSONAL
+
+        release = self.release
+        account = {
+            "personal_data": PERSONAL,
+            "certificate_sha256": confirmed.certificate_sha256,
+            "tool": {"name": "setveil", "version": __version__},
+            "time": time.astimezone(UTC).isoformat(timespec="seconds"),
+            "guarantee": release.guarantee.as_dict(),
+            "method": release.method,
+            "options": dict(release.options),
+            "seconds": release.seconds,
+            "figures": dict(release.figures),
+            "notices": list(confirmed.notices),
+            "verdict": dict(confirmed.verdict.as_dict()),
+            "input": release.sealed(),
+            **release.account(),
         }
+        originals = {"personal_data": PERSONAL, **release.hidden()}
+        return {AUDIT: json_document(account), self.originals: json_document(originals)}
 
     def measure(self, watch: Watch) -> None:
         """Measure what the page or the caller wants to know, into `scores`."""
@@ -143,7 +178,7 @@ class Edition(Generic[Published]):
         raise NotImplementedError
 
 
-def edition_of(release: Header, wish: Wish) -> Edition[Any]:
+def edition_of(release: Header, wish: Wish = Wish()) -> Edition[Any]:
     """Return the edition of a release; a run of one kind need not load the others."""
     module = importlib.import_module(f".editions.{release.guarantee.kind}", __package__)
     edition: Edition[Any] = module.EDITION(release, wish)
@@ -234,7 +269,6 @@ def publish(
     """
     from .audit import audit_folder
     from .io.folder.staging import Staging, check_destination, hierarchy_document, json_document
-    from .release.documents import with_report
 
     watch = watch or Watch()
     check_environment()
@@ -252,7 +286,7 @@ def publish(
         told = edition.certificate(hashes, os.environ.get("SOURCE_DATE_EPOCH"))
         watch.begin("reporting")
         report_sha256 = staging.write(REPORT, partial(_put, edition.public_page(told)))
-        public = json_document(with_report(told, file=REPORT, sha256=report_sha256))
+        public = json_document({**told, "report": {"file": REPORT, "sha256": report_sha256}})
         certificate_sha256 = staging.write(CERTIFICATE, partial(_put, public))
         watch.begin("auditing")
         verdict = ask_audit(lambda: audit_folder(staging.public), release.guarantee)
@@ -316,7 +350,6 @@ def report(
     from .editions.sets import risk_before
     from .io.folder.published import read_certificate
     from .io.folder.staging import check_new_file, replace_private, write_text_file
-    from .model.guarantees import KmAnonymity
     from .reopen import read_set_release
     from .report.pages.sets import private_report
     from .report.risk_picture import curve_of_records
@@ -333,8 +366,8 @@ def report(
     told = release.guarantee
     frontier: list[tuple[Figure, str]] = []
     if sweep is not None:
-        chosen = (told.k, told.m) if isinstance(told, KmAnonymity) else None
-        frontier = [(sweep.figure(chosen), f"{sweep.lost}; this release is framed, if it was swept.")]
+        shown = f"{sweep.lost}; this release is framed, if it was swept."
+        frontier = [(sweep.figure(told.point), shown)]
         frontier += [(sweep.curves(), "")] if len(sweep.ks) > 1 else []
     page = private_report(
         release,

@@ -14,7 +14,6 @@ import pytest
 
 from setveil.api import anonymize
 from setveil.audit import BucketFinding, audit_folder
-from setveil.editions.buckets import audit_unwritten
 from setveil.errors import DataError, Infeasible
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods.injector import form_buckets
@@ -24,7 +23,7 @@ from setveil.model.guarantees import MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NOT_KNOWN, Completeness, NegativeRule, tuples_meeting
 from setveil.progress import Watch
-from setveil.publish import publish
+from setveil.publish import edition_of, publish
 from setveil.release.buckets import Bucketing, BucketRelease
 from setveil.release.possible import classify
 from setveil.reopen.others import read_public_buckets
@@ -134,16 +133,10 @@ def test_attack_and_audit_find_what_each_missing_rule_tells(seed: int) -> None:
     possible = possible_despite_gaps(data, Bucketing(buckets), rules, complete)
     assert possible[people].tolist() == expected
     attack = attack_by_rules(data, Bucketing(buckets), rules, 2, complete=complete)
-    audited = audit_unwritten(
-        BucketRelease(
-            data,
-            Bucketing(buckets),
-            rules,
-            complete,
-            guarantee=MatchingDiversity(2),
-            method="injector",
-        )
+    release = BucketRelease(
+        data, Bucketing(buckets), rules, complete, guarantee=MatchingDiversity(2), method="injector"
     )
+    audited = edition_of(release).audit_unwritten()
     if any(chance is not None for chance in complete.chance_by_length):
         assert attack.vulnerable_by_gaps == sum(number < 2 for number in expected)
         assert audited.fewest_by_missing_rules == min(expected)
@@ -246,13 +239,13 @@ def test_missing_rules_gave_people_away_and_do_no_more(grouping: str, at_least: 
             guarantee=MatchingDiversity(2),
             method="injector",
         )
-        assert audit_unwritten(before).holds == (attack.vulnerable_by_gaps == 0)
+        assert edition_of(before).audit_unwritten().holds == (attack.vulnerable_by_gaps == 0)
         after = anonymize(
             data, MatchingDiversity(2), random=Random(seed), control=control, grouping=grouping
         )
         attack = attack_by_rules(data, after.bucketing, after.rules, 2, complete=after.complete)
         assert attack.vulnerable_by_gaps == 0
-        assert audit_unwritten(after)
+        assert edition_of(after).audit_unwritten()
     assert known_before >= at_least
 
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import setveil as sv
-from setveil.editions.pairs import audit_unwritten
 from setveil.errors import DataError, FileSystemError, UsageError
-from setveil.publish import publish
+from setveil.publish import edition_of, publish
 from setveil.release.pair_release import PairRelease
 from setveil.reopen.others import read_pair_release
 
@@ -59,7 +58,7 @@ def test_the_public_verbs_take_it(tmp_path: Path, kind: str) -> None:
     assert isinstance(opened, PairRelease)
     assert sv.audit(opened).holds
     assert sv.audit(tmp_path / "out").holds
-    assert audit_unwritten(release).holds
+    assert edition_of(release).audit_unwritten().holds
     scores = sv.measure(opened)
     assert scores.raised == release.raised
     assert scores.before is not None

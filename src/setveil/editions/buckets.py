@@ -24,7 +24,32 @@ FORMATS = ("buckets", "joined")
 class BucketsEdition(Edition[BucketRelease]):
     """A table in buckets on its way into a folder."""
 
+    called = "a table in buckets is"
     originals = BUCKETS
+
+    def audit_unwritten(self, *, witnesses: int = 0, threads: int | None = None) -> BucketFinding:  # noqa: ARG002
+        from ..audit.bucket_tables import PublishedBuckets
+        from ..audit.buckets import audit_buckets
+
+        release = self.release
+        tables, data = release.tables, release.data
+        rows = list(tables.quasi_rows())
+        names = [attribute.name for attribute in data.quasi]
+        cells: dict[str, Sequence[str]] = {
+            name: [row[place] for row in rows] for place, name in enumerate(names)
+        }
+        counts = [(int(at) - 1, value, int(count)) for at, value, count in tables.sensitive_rows()]
+        published = PublishedBuckets.of(cells, tables.bucket_of_row.tolist(), counts)
+        paths = {
+            attribute.name: {
+                leaf: attribute.hierarchy.path(leaf)
+                for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
+            }
+            for attribute in data.quasi
+        }
+        rules = [(rule.conditions, rule.value) for rule in release.rules]
+        complete = release.complete.told()
+        return audit_buckets(published, release.guarantee, rules=rules, paths=paths, complete=complete)
 
     def check(self) -> None:
         """Refuse formats of other kinds, and buckets that somebody else could make again."""
@@ -173,31 +198,6 @@ def check_bucket_format(format: str | None) -> None:
             f"Known: {', '.join(FORMATS)}.",
             code="format",
         )
-
-
-def audit_unwritten(release: BucketRelease) -> BucketFinding:
-    """Return the audit's answer about a table in buckets that is not written yet."""
-    from ..audit.bucket_tables import PublishedBuckets
-    from ..audit.buckets import audit_buckets
-
-    tables, data = release.tables, release.data
-    rows = list(tables.quasi_rows())
-    names = [attribute.name for attribute in data.quasi]
-    cells: dict[str, Sequence[str]] = {
-        name: [row[place] for row in rows] for place, name in enumerate(names)
-    }
-    counts = [(int(bucket) - 1, value, int(count)) for bucket, value, count in tables.sensitive_rows()]
-    published = PublishedBuckets.of(cells, tables.bucket_of_row.tolist(), counts)
-    paths = {
-        attribute.name: {
-            leaf: attribute.hierarchy.path(leaf)
-            for leaf in attribute.hierarchy.labels[: attribute.hierarchy.n_leaves]
-        }
-        for attribute in data.quasi
-    }
-    rules = [(rule.conditions, rule.value) for rule in release.rules]
-    complete = release.complete.told()
-    return audit_buckets(published, release.guarantee, rules=rules, paths=paths, complete=complete)
 
 
 def _refuse_formulas(release: BucketRelease) -> None:

@@ -23,7 +23,36 @@ if TYPE_CHECKING:
 class PairsEdition(PartsEdition[PairRelease]):
     """Two data sets on their way into a folder."""
 
+    called = "two data sets are"
     scores: PairScores | None = None
+
+    def audit_unwritten(self, *, witnesses: int = 0, threads: int | None = None) -> PairFinding:
+        from ..audit import Published
+        from ..audit.patterns import audit_pair
+        from ..release.documents import published_paths
+
+        release = self.release
+        first, second = (
+            Published(side.indptr, side.items, side.vocabulary.labels)
+            for side in release.published.sides
+        )
+        paths = {
+            path[0]: tuple(dict.fromkeys(path))
+            for path in published_paths(release.hierarchy, release.labels)
+        }
+        return audit_pair(
+            first, second, release.guarantee, paths=paths, witnesses=witnesses, threads=threads
+        )
+
+    def figures(self, asked: dict[str, Any]) -> PairScores:
+        support, watch = asked.pop("support"), asked.pop("watch")
+        if any(value is not None for value in asked.values()):
+            raise UsageError(
+                "of two data sets the figures are always the same, from the records of the release.",
+                "Leave the options out; only support counts.",
+                code="option-does-not-fit",
+            )
+        return scores_of(self.release, frequent_support=support, watch=watch)
 
     def check(self) -> None:
         """Refuse a hierarchy that tells of the records: all of it is published."""
@@ -119,26 +148,6 @@ def check_pair_format(format: str | None, *, table: bool) -> None:
             f"Known: {', '.join(known)}.",
             code="format",
         )
-
-
-def audit_unwritten(
-    release: PairRelease, *, witnesses: int = 0, threads: int | None = None
-) -> PairFinding:
-    """Return the audit's answer about two data sets that are not written yet."""
-    from ..audit import Published
-    from ..audit.patterns import audit_pair
-    from ..release.documents import published_paths
-
-    first, second = (
-        Published(side.indptr, side.items, side.vocabulary.labels) for side in release.published.sides
-    )
-    paths = {
-        path[0]: tuple(dict.fromkeys(path))
-        for path in published_paths(release.hierarchy, release.labels)
-    }
-    return audit_pair(
-        first, second, release.guarantee, paths=paths, witnesses=witnesses, threads=threads
-    )
 
 
 def scores_of(

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import DataError, UsageError
 from ..io.folder.ownership import HIERARCHY, RECODING
-from ..io.formats import FORMATS, format_of
+from ..io.formats import FORMATS
 from ..model.layout import Layout, LayoutColumn
-from ..model.transactions import Transactions
 from ..progress import Watch
 from ..publish import Confirmed, Edition, StrPath, Writer, refuse_labels, seconds_of
 from ..release.release import Release
 
 if TYPE_CHECKING:
+    from ..audit.verdict import Verdict
+    from ..measure.scores import Scores
     from ..release.pair_release import PairRelease
+    from ..release.recoding import Part
     from ..risk.curve import RiskCurve
 
 Parts = TypeVar("Parts", Release, "PairRelease")
@@ -34,9 +36,8 @@ class PartsEdition(Edition[Parts]):
         raise NotImplementedError
 
     def data_files(self) -> Mapping[str, Writer]:
-        """Return what writes each data file."""
         return {
-            name: partial(format_of(self.layout).write, side, self.layout)
+            name: partial(side.write, self.layout)
             for name, side in zip(self.file_names(), self.release.sides, strict=True)
         }
 
@@ -66,7 +67,25 @@ class PartsEdition(Edition[Parts]):
 
 
 class SetsEdition(PartsEdition[Release]):
-    """A release of sets on its way into a folder."""
+    """A release of sets, judged, measured, and on its way into a folder."""
+
+    def audit(self, **asked: Any) -> Verdict:
+        from ..api import audit_records
+
+        asked["guarantee"] = asked["guarantee"] or self.release.guarantee
+        asked["hierarchy"] = asked["hierarchy"] or self.release.hierarchy
+        return audit_records(self.release.published, **asked)
+
+    def figures(self, asked: dict[str, Any]) -> Scores:
+        from ..api import original_rows
+        from ..measure.catalogue import score
+        from ..measure.queries import asked_workload
+        from ..release.recoding import BeforeAfter
+
+        pair = BeforeAfter(self.release.recoding, original_rows(self.release, asked.pop("original")))
+        measures = asked.pop("measures")
+        more = {name: asked.pop(name) for name in ("sanity", "support", "watch")}
+        return score(pair, measures, workload=asked_workload(pair, **asked), **more)
 
     def prepare(self) -> None:
         """Choose the layout, and refuse labels that it cannot hold."""
@@ -74,7 +93,7 @@ class SetsEdition(PartsEdition[Release]):
         check_format(wish.format, own)
         only_table = (
             None
-            if self.release.published.unprotected is None
+            if not self.release.part.has_open_cells
             else "Choose another separator, or leave out the columns that are published as they are: "
             "only a table can hold them."
         )
@@ -202,7 +221,7 @@ def check_format(format: str | None, own: Layout | None = None) -> None:
 
 
 def choose_layout(
-    sides: Sequence[Transactions],
+    sides: Sequence[Part],
     own: Layout,
     format: str | None,
     *,
@@ -229,21 +248,21 @@ def choose_layout(
     """
     from ..io.csv_text import check_delimiter
     from ..io.folder.disk import shown
-    from ..io.formats import cannot_hold, data_file_name, formulas_in
+    from ..io.formats import data_file_name
 
     layout = own if format in (None, own.format) else Layout(format or own.format)
     if FORMATS[layout.format].is_csv:
         check_delimiter(layout.delimiter)
     fallback = Layout("jsonl", gzip=layout.gzip)
-    reason = next(filter(None, (cannot_hold(side, layout) for side in sides)), None)
+    reason = next(filter(None, (side.fault_in(layout) for side in sides)), None)
     what = f"the format {layout.format} cannot hold the release"
     if reason is None and csv_safe:
-        reason = next(filter(None, (formulas_in(side, layout) for side in sides)), None)
+        reason = next(filter(None, (side.formula_in(layout) for side in sides)), None)
         what = f"the format {layout.format} is not safe to open"
     if reason is None:
         return layout, ()
     what += f": {reason.rstrip('.')}."
-    held = all(cannot_hold(side, fallback) is None for side in sides)
+    held = all(side.fault_in(fallback) is None for side in sides)
     if stay_remedy is not None or format is not None or not held:
         raise DataError(
             what,

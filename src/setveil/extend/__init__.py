@@ -26,7 +26,7 @@ from ..hierarchy.tree import Hierarchy
 from ..model.transactions import Transactions, as_labels
 from ..progress import Watch
 from ..refusals import refuse_release
-from ..release.recoding import BeforeAfter, Recoding
+from ..release.recoding import BeforeAfter, InMemory, Recoding
 from ..release.release import Release, dropped_notice
 from ..run.sets import WHOLE_DOMAIN
 from .union import as_leaves, cells_of, check, extended, losses_of, united, with_rows
@@ -149,7 +149,7 @@ def apply(
     left_out = recoding.node_of_leaf() < 0
     published, dropped = united(release, fresh, suppressing=bool(counts[left_out].sum()))
     union = Release(
-        published=replace(published, layout=release.layout),
+        part=InMemory(replace(published, layout=release.layout)),
         guarantee=release.guarantee,
         method=METHOD,
         recoding=recoding,

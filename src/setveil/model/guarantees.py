@@ -66,6 +66,11 @@ class Promise:
         return None if self.knowledge is None else int(getattr(self, self.knowledge))
 
     @property
+    def point(self) -> tuple[int, int] | None:
+        """Return its k and m, by which a sweep knows it; None where a sweep has no such promise."""
+        return None
+
+    @property
     def secret_labels(self) -> frozenset[str]:
         """Return the labels that nobody may be linked to; they are never generalized."""
         return frozenset() if self.secrets is None else frozenset(getattr(self, self.secrets))
@@ -204,6 +209,10 @@ class KmAnonymity(Promise):
     def monotone(self) -> bool:
         """Tell whether raising a label can only mend; where it is absent, more records may differ."""
         return not self.negative
+
+    @property
+    def point(self) -> tuple[int, int]:
+        return self.k, self.m
 
     def __str__(self) -> str:
         signed = " with negative knowledge" if self.negative else ""

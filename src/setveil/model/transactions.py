@@ -108,6 +108,10 @@ class Transactions:
             f"{len(self.items):,} occurrences)"
         )
 
+    def as_transactions(self) -> Transactions:
+        """Return these records; tables with set-valued columns answer with their own."""
+        return self
+
     @property
     def length_by_record(self) -> Counts:
         """How many items each record holds."""

@@ -1,6 +1,6 @@
-"""The documents of a release as plain values: certificate and hierarchy (public), audit and recoding.
+"""The public documents of a release as plain values: the certificate and the hierarchy.
 
-The public ones are made from the published records, the guarantee and the method's name alone, with
+They are made from the published records, the guarantee and the method's name alone, with
 losses rounded to two digits: two inputs that lead to the same release give the same public bytes. No
 label that the release does not show, no exact loss, no path, no hash of the input.
 """
@@ -34,18 +34,8 @@ def certificate(
 ) -> dict[str, object]:
     """Return the public certificate of a release whose audit has to say yes before it is published.
 
-    It lacks the report, which is made from it and named in it by `with_report`.
-
-    Parameters
-    ----------
-    release
-        What is published.
-    own_part
-        What is told of a release of its kind: the data, and what is said of the promise.
-    hierarchy_sha256
-        The hash of ``hierarchy.csv``.
-    source_date_epoch
-        The date to tell, if any.
+    `own_part` is what is told of a release of its kind alone: the data, and what is said of the
+    promise. The report is lacking, which is made from it; `publish` names it in it.
     """
     document: dict[str, object] = {
         "certificate": CERTIFICATE_VERSION,
@@ -61,11 +51,6 @@ def certificate(
     if source_date_epoch is not None:
         document["date"] = certificate_date(source_date_epoch)
     return document
-
-
-def with_report(document: Mapping[str, object], *, file: str, sha256: str) -> dict[str, object]:
-    """Return a certificate that names the report made from it."""
-    return {**document, "report": {"file": file, "sha256": sha256}}
 
 
 def banded(count: int, least: int) -> int | str:
@@ -118,34 +103,3 @@ def published_paths(tree: Hierarchy, labels: Iterable[str]) -> list[tuple[str, .
 def private_paths(tree: Hierarchy) -> list[tuple[str, ...]]:
     """Return the path of each original item up to its root, sorted, padded to one width."""
     return padded_paths([tree.path(label) for label in sorted(tree.labels[: tree.n_leaves])])
-
-
-def private_account(
-    release: Header,
-    *,
-    certificate_sha256: str,
-    verdict: Mapping[str, object],
-    notices: tuple[str, ...],
-    time: datetime,
-) -> dict[str, object]:
-    """Return the holder's own account of the run: exact figures, notices, a sealed input."""
-    return {
-        "personal_data": PERSONAL,
-        "certificate_sha256": certificate_sha256,
-        "tool": {"name": "setveil", "version": __version__},
-        "time": time.astimezone(UTC).isoformat(timespec="seconds"),
-        "guarantee": release.guarantee.as_dict(),
-        "method": release.method,
-        "options": dict(release.options),
-        "seconds": release.seconds,
-        "figures": dict(release.figures),
-        "notices": list(notices),
-        "verdict": dict(verdict),
-        "input": release.sealed(),
-        **release.account(),
-    }
-
-
-def private_originals(release: Header) -> dict[str, object]:
-    """Return what leads from the published records back to the originals, or hides whose they are."""
-    return {"personal_data": PERSONAL, **release.hidden()}

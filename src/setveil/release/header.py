@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,9 @@ from numpy.typing import NDArray
 from ..hierarchy.tree import Hierarchy
 from ..model.costs import cost_title
 from ..model.guarantees import AnyGuarantee
-from ..model.transactions import Transactions
+
+if TYPE_CHECKING:
+    from .recoding import Part
 
 Bools = NDArray[np.bool_]
 
@@ -191,9 +194,7 @@ def records_with(indptr: NDArray[np.int64], flags: Bools) -> int:
     return int(np.count_nonzero(np.diff(before)))
 
 
-def telling_records(published: Transactions, tree: Hierarchy) -> int:
+def telling_records(part: Part, tree: Hierarchy) -> int:
     """Return how many published records have a label that is no root with something below it."""
     at_top = {tree.labels[node] for node in np.flatnonzero(tops(tree)).tolist()}
-    tells = np.array([label not in at_top for label in published.vocabulary.labels], dtype=np.bool_)
-    flags = tells[published.items] if len(tells) else np.zeros(0, dtype=np.bool_)
-    return records_with(published.indptr, flags)
+    return part.count_with(set(part.labels) - at_top)

@@ -21,7 +21,7 @@ from ..model.guarantees import HiddenPatterns
 from ..model.pattern_pair import PatternPair, column_of
 from ..model.transactions import Transactions, canonical_order
 from .header import Header, Seal, is_useless, telling_records
-from .recoding import BeforeAfter, EntryRecoding, PairRecoding
+from .recoding import BeforeAfter, EntryRecoding, InMemory, PairRecoding, Part
 
 RECODED = "pair"
 """What certificates and private twins say of how two data sets were recoded."""
@@ -71,9 +71,10 @@ class PairRelease(Header):
         return parts_of(self.pair, self.recoding)
 
     @property
-    def sides(self) -> tuple[Transactions, Transactions]:
-        """The published records of each part."""
-        return self.published.sides
+    def sides(self) -> tuple[Part, Part]:
+        """The parts of what is published, one a data set."""
+        first, second = self.published.sides
+        return InMemory(first), InMemory(second)
 
     @property
     def labels(self) -> tuple[str, ...]:

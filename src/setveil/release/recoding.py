@@ -1,4 +1,4 @@
-"""Recodings, and the single implementation of data + recoding -> published records.
+"""Recodings, the single implementation of data + recoding -> published records, and what those answer.
 
 A recoding is an antichain of nodes a group of records: a leaf is published as the node of the
 antichain at or above it, and suppressed where there is none. A global recoding has one group. The
@@ -13,18 +13,20 @@ record; nothing of that order is ever published.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import distinct, number_distinct
 from ..hierarchy.tree import Hierarchy
+from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions, canonical_order
 from ..model.vocabulary import Vocabulary
+from .header import records_with
 
 Ids = NDArray[np.int32]
 SUPPRESSED = -1
@@ -245,3 +247,82 @@ def labelled_nodes(hierarchy: Hierarchy, rows: Rows, nodes: Ids) -> Transactions
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(np.bincount(record, minlength=len(rows)), out=indptr[1:])
     return Transactions(Vocabulary(labels), indptr, item.astype(np.int32))
+
+
+class Part(Protocol):
+    """One part of published sets, wherever it lies: in memory, or in files that an engine wrote.
+
+    Publishing, claims and what pages say of the whole ask this and never assume arrays. Who has to see
+    the records themselves (measures, risks, tables of a page) says so with `in_memory`.
+    """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that occur, sorted."""
+
+    @property
+    def has_open_cells(self) -> bool:
+        """Whether there are cells that no promise covers beside the sets."""
+
+    def records_by_label(self) -> Mapping[str, int]:
+        """Return in how many records each label is."""
+
+    def count_with(self, labels: Collection[str]) -> int:
+        """Return how many records hold one of these labels, or more."""
+
+    def fault_in(self, layout: Layout) -> str | None:
+        """Return why a file of this layout cannot hold the records; None where it can."""
+
+    def formula_in(self, layout: Layout) -> str | None:
+        """Return which cell of such a file a spreadsheet would run; None where there is none."""
+
+    def write(self, layout: Layout, file: BinaryIO) -> None:
+        """Write the records, in canonical order."""
+
+    def in_memory(self) -> Transactions:
+        """Return the records themselves, all of them at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """A `Part` whose records are at hand."""
+
+    records: Transactions
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.records.vocabulary.labels
+
+    @property
+    def has_open_cells(self) -> bool:
+        return self.records.unprotected is not None
+
+    def records_by_label(self) -> Mapping[str, int]:
+        return dict(zip(self.labels, self.records.count_by_item.tolist(), strict=True))
+
+    def count_with(self, labels: Collection[str]) -> int:
+        asked = np.array([label in labels for label in self.labels] or [False], dtype=np.bool_)
+        return records_with(self.records.indptr, asked[self.records.items])
+
+    def fault_in(self, layout: Layout) -> str | None:
+        from ..io.formats import cannot_hold
+
+        return cannot_hold(self.records, layout)
+
+    def formula_in(self, layout: Layout) -> str | None:
+        from ..io.formats import formulas_in
+
+        return formulas_in(self.records, layout)
+
+    def write(self, layout: Layout, file: BinaryIO) -> None:
+        from ..io.formats import format_of
+
+        format_of(layout).write(self.records, layout, file)
+
+    def in_memory(self) -> Transactions:
+        return self.records

@@ -24,7 +24,7 @@ from ..model.layout import Layout
 from ..model.transactions import Rows, Transactions, as_labels, canonical_order
 from ..model.vocabulary import Vocabulary
 from .header import Header, ObjectiveValue, Seal, is_useless, telling_records
-from .recoding import Recoding, published_rows
+from .recoding import Part, Recoding, published_rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,7 +44,7 @@ class Release(Header):
     """
 
     guarantee: Guarantee = field(kw_only=True)
-    published: Transactions
+    part: Part
     recoding: Recoding
     hierarchy: Hierarchy
     items: int
@@ -61,17 +61,22 @@ class Release(Header):
     @property
     def records(self) -> int:
         """How many records are published."""
-        return len(self.published)
+        return len(self.part)
 
     @property
-    def sides(self) -> tuple[Transactions]:
-        """The published records of each part; there is one."""
-        return (self.published,)
+    def published(self) -> Transactions:
+        """The published records themselves, which the release may have to fetch."""
+        return self.part.in_memory()
+
+    @property
+    def sides(self) -> tuple[Part]:
+        """The parts of what is published; there is one."""
+        return (self.part,)
 
     @property
     def empty_records(self) -> int:
         """How many of the published records hold no label."""
-        return int(np.count_nonzero(self.published.length_by_record == 0))
+        return len(self.part) - self.part.count_with(self.part.labels)
 
     @property
     def occurrences_by_leaf(self) -> NDArray[np.int64] | None:
@@ -95,7 +100,7 @@ class Release(Header):
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels that occur in the published records, sorted."""
-        return self.published.vocabulary.labels
+        return self.part.labels
 
     @property
     def useless(self) -> str | None:
@@ -104,7 +109,7 @@ class Release(Header):
         Records that were empty in the data do not count. Where the originals are not at hand it is not
         known which were, so that empty records do not count at all.
         """
-        telling = telling_records(self.published, self.hierarchy)
+        telling = telling_records(self.part, self.hierarchy)
         if self.rows is None:
             held = self.records - self.empty_records + len(self.dropped)
         else:
@@ -198,13 +203,13 @@ class Release(Header):
 
     def is_made_of(self, rows: Rows) -> bool:
         """Tell whether the recoding leads from these records to what is published."""
-        again = published_rows(self.recoding, rows)
+        again, published = published_rows(self.recoding, rows), self.published
         if self.dropped:
             again = again.take(np.flatnonzero(again.length_by_record))
         return (
-            again.vocabulary.labels == self.published.vocabulary.labels
-            and np.array_equal(again.indptr, self.published.indptr)
-            and np.array_equal(again.items, self.published.items)
+            again.vocabulary.labels == published.vocabulary.labels
+            and np.array_equal(again.indptr, published.indptr)
+            and np.array_equal(again.items, published.items)
         )
 
     def account(self) -> dict[str, object]:

@@ -37,7 +37,7 @@ from ..model.numbers import LARGEST
 from ..model.transactions import Transactions, bind, canonical_order
 from ..progress import Watch
 from ..release.header import ObjectiveValue, Seal
-from ..release.recoding import BeforeAfter, Recoding
+from ..release.recoding import BeforeAfter, InMemory, Recoding
 from ..release.release import Release, digest_of_records, seal
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def _reopened(published: Transactions, account: Account, twin: Twin) -> Release:
     losses = _losses(account)
     return Release(
         **header,
-        published=published,
+        part=InMemory(published),
         recoding=recoding,
         hierarchy=hierarchy,
         losses=losses,

@@ -154,7 +154,7 @@ class Prepared:
         from ..engines.local import LocalEngine
         from ..measure.scores import mean_unit_cost
         from ..model.transactions import canonical_order
-        from ..release.recoding import BeforeAfter
+        from ..release.recoding import BeforeAfter, InMemory
 
         asked: Any = self.job.guarantee
         watch = watch or Watch(time_limit=self.job.time_limit)
@@ -190,7 +190,7 @@ class Prepared:
             published = published.take(np.flatnonzero(published.length_by_record))
             notices += (dropped_notice(len(dropped)),)
         return Release(
-            published=replace(published, layout=layout or self.transactions.layout, notices=()),
+            part=InMemory(replace(published, layout=layout or self.transactions.layout, notices=())),
             # The guarantee asked for, its secret items cut to those that occur.
             guarantee=asked.with_secrets(self.effective.secret_labels),
             method=chosen,

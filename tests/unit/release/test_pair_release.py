@@ -15,7 +15,7 @@ from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import canonical_order
 from setveil.publish import Wish, edition_of
 from setveil.release.claims import Facts, claims_of
-from setveil.release.documents import private_originals, published_paths
+from setveil.release.documents import published_paths
 from setveil.release.pair_release import PairRelease, cell_by_row, publish_pair
 from setveil.release.recoding import PairRecoding
 
@@ -151,7 +151,7 @@ def test_no_certificate_says_that_a_value_had_to_be_raised() -> None:
 
 def test_private_recoding_holds_the_original_of_every_row() -> None:
     release = random_release("sets", 5)
-    told = private_originals(release)
+    told = release.hidden()
     values, rows = told["values"], told["rows"]
     assert isinstance(values, list)
     assert isinstance(rows, list)
