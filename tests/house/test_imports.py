@@ -19,17 +19,13 @@ NEEDED_BY_AUDIT = {
 NEEDED_FOR_HELP = {
     *("setveil", "setveil.__main__", "setveil._version", "setveil.errors", "setveil.progress"),
     *("setveil.refusals", "setveil.registry"),
-    *("setveil.run", "setveil.run.fields", "setveil.run.promise", "setveil.run.reading"),
+    *("setveil.run", "setveil.run.fields", "setveil.run.reading"),
     *("setveil.model", "setveil.model.numbers"),
 }
 GUARANTEES = "setveil.model.guarantees"
 OF_OTHER_KINDS = re.compile(r"bucket|pair|pattern|microdata|anatomy|injector|hiding|matching")
 """What is in the names of modules of buckets and pairs. Promises are values that all kinds know."""
-LOADED_FOR_SETS_ALL_THE_SAME: frozenset[str] = frozenset(
-    {
-        "setveil.cli.mine_patterns",
-    }
-)
+LOADED_FOR_SETS_ALL_THE_SAME: frozenset[str] = frozenset()
 """Modules of buckets and pairs that a run of sets still loads. This list only gets shorter."""
 
 STEPS = """

@@ -57,7 +57,7 @@ ONLY_IN = {
     "pyspark": "engines/spark.py",
     "typer": "cli/",
     "rich": "cli/",
-    "highspy": ("search/", "cli/doctor.py"),
+    "highspy": ("search/", "cli/first_steps.py"),
 }
 NEVER = ("pandas", "polars", "duckdb", "pickle", "requests", "urllib", "http", "socket")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import setveil as sv
-from setveil.cli.demo import this_command
+from setveil.cli.first_steps import this_command
 from setveil.registry import METHODS
 from tests.integration.cli import PRODUCTS, Shell
 

@@ -1,4 +1,4 @@
-"""The command ``setveil``: its verbs, and what happens when something goes wrong.
+"""The command ``setveil``: its main verb, all others, and what happens when something goes wrong.
 
 Every way out has a code: 0 done, 1 the audit says no, 2 usage, 3 bad data, 4 no solution, 5 file
 system, 6 resource limit, 70 a bug in setveil, 129 hung up, 130 interrupted, 141 the reader of the
@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -30,24 +30,13 @@ from ..errors import (
     is_out_of_memory,
     out_of_memory,
 )
-from . import (
-    anonymize,
-    apply,
-    audit,
-    compare,
-    demo,
-    doctor,
-    explain,
-    hierarchy,
-    measure,
-    methods,
-    mine,
-    report,
-    risk,
-    screen,
-    sweep,
-)
+from ..run import Run
+from . import compare, first_steps, hierarchy, measure, mine, releases, risk, screen
 from . import run as run_jobs
+from .flags import with_flags
+
+if TYPE_CHECKING:
+    from ..run.work import Work
 
 app = typer.Typer(
     name="setveil",
@@ -58,21 +47,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("anonymize", epilog=anonymize.EXAMPLE)(anonymize.anonymize)
-app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
-app.command("measure", epilog=measure.EXAMPLE)(measure.measure)
-app.command("risk", epilog=risk.EXAMPLE)(risk.risk)
-app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
-app.command("report", epilog=report.EXAMPLE)(report.report)
-app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
-app.command("sweep", epilog=sweep.EXAMPLE)(sweep.sweep)
-app.command("run", epilog=run_jobs.EXAMPLE)(run_jobs.run)
-app.command("apply", epilog=apply.EXAMPLE)(apply.apply)
-app.add_typer(hierarchy.app, name="hierarchy")
-app.add_typer(mine.app, name="mine")
-app.command("methods", epilog=methods.EXAMPLE)(methods.methods)
-app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
-app.command("doctor", epilog=doctor.EXAMPLE)(doctor.doctor)
+EXAMPLE = (
+    "Examples: setveil anonymize baskets.csv --hierarchy products.csv -k 5 -m 2 -o release    "
+    "setveil anonymize patients.csv --quasi zip,age,sex --sensitive disease --l 3 -o release    "
+    "setveil anonymize before.csv --against after.csv --hierarchy products.csv --growth 5 -o release"
+)
 
 _CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, wherever typer keeps it
 INTERRUPTED = 130
@@ -80,6 +59,79 @@ AGAIN_SECONDS = 0.05
 """After so long a swallowed signal is sent again: the callback that swallowed it has returned."""
 _NO_WORK = frozenset({"--help", "--version"})
 _WRITING = frozenset({"anonymize", "apply", "demo", "run"})
+
+
+@with_flags(Run)
+def anonymize(
+    data: str = typer.Argument(help="The file to anonymize; - is standard input.", metavar="DATA"),
+    **given: Any,
+) -> None:
+    """Make a release of data that keeps a promise, and prove it on the bytes written.
+
+    Records are sets of items. A table with one sensitive column is put into buckets instead, where
+    --quasi names the other columns. Of two data sets, given by --against or by --class-column, it is
+    hidden what one holds far more often than the other (--growth).
+    """
+    run = Run.take(given, data=data)
+    work = run.check()
+    screen.notices(work.cleaned)
+    with screen.notices_before_error(work.notices, verbose=run.verbose):
+        work.read()
+        with screen.progress(work.kernels) as listener:
+            if run.is_preview:
+                text, plain = work.estimate(work.watch(listener))
+            else:
+                outcome = work.execute(listener, screen.note_placed)
+    _save_job(run)
+    if run.is_preview:
+        screen.notices(work.notices, verbose=run.verbose)
+        _show_preview(work, text, plain)
+        return
+    screen.notices(outcome.notices, verbose=run.verbose)
+    screen.result(str(outcome), outcome.as_dict(), as_json=run.as_json)
+
+
+def _save_job(run: Run) -> None:
+    if run.save_job is None:
+        return
+    from ..run.file import write_job
+
+    write_job(run.save_job, run, about=("A job of setveil.",), force=run.force)
+    screen.notices([f"the job is written to {run.save_job}."])
+
+
+def _show_preview(work: Work, text: str, plain: dict[str, Any]) -> None:
+    """Show an estimate, and the rules that a run on a table would reckon with."""
+    run, start = work.run, getattr(work, "start", None)
+    if start is None or start.mined is None:
+        screen.result(text, plain, as_json=run.as_json)
+        return
+    from .mine_rules import PRIVATE, deliver_rules
+
+    if run.rules_only:
+        deliver_rules(start.mined, run.output, force=run.force, as_json=run.as_json, facts=start.facts)
+    elif run.as_json:
+        screen.print_json(plain | {"personal_data": PRIVATE, "mined": start.mined.as_dict()})
+    else:
+        screen.echo(text)
+        deliver_rules(start.mined, None, facts=start.facts)
+
+
+app.command("anonymize", epilog=EXAMPLE)(anonymize)
+app.command("audit", epilog=releases.AUDIT_EXAMPLE)(releases.audit)
+app.command("measure", epilog=measure.EXAMPLE)(measure.measure)
+app.command("risk", epilog=risk.EXAMPLE)(risk.risk)
+app.command("explain", epilog=releases.EXPLAIN_EXAMPLE)(releases.explain)
+app.command("report", epilog=releases.REPORT_EXAMPLE)(releases.report)
+app.command("compare", epilog=compare.COMPARE_EXAMPLE)(compare.compare)
+app.command("sweep", epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
+app.command("run", epilog=run_jobs.EXAMPLE)(run_jobs.run)
+app.command("apply", epilog=releases.APPLY_EXAMPLE)(releases.apply)
+app.add_typer(hierarchy.app, name="hierarchy")
+app.add_typer(mine.app, name="mine")
+app.command("methods", epilog=first_steps.METHODS_EXAMPLE)(first_steps.methods)
+app.command("demo", epilog=first_steps.DEMO_EXAMPLE)(first_steps.demo)
+app.command("doctor", epilog=first_steps.DOCTOR_EXAMPLE)(first_steps.doctor)
 
 
 class Terminated(BaseException):

@@ -23,8 +23,8 @@ from ..run.fields import (
 )
 from ..run.reading import Files, Reading, Tables, input_files
 from . import screen
-from .explain import check_original, check_top
 from .flags import as_json, check_outputs, with_flags
+from .releases import ORIGINAL, check_original, check_top, original_of
 from .risk import TOLD_BY_FOLDER, confirm_original, refuse_beside_buckets
 
 if TYPE_CHECKING:
@@ -48,11 +48,7 @@ class Asked(Reading, Shown):
     PANEL = "Measure"
     FITS = SETS
 
-    original: Text = declare(
-        "the data the release was made from, read with the same options as then; - is standard input",
-        metavar="DATA",
-        fits="sets buckets",
-    )
+    original: Text = declare(ORIGINAL, metavar="DATA", fits="sets buckets")
     measures: Text = declare("which, by commas, or all; the cheap ones if not given", metavar="NAMES")
     support: Text = declare(
         "share of the records that makes an itemset frequent, for measures that mine; 1% if not given, "
@@ -158,17 +154,12 @@ def measure(
         from ..io.lists import read_queries
 
         wanted["queries"] = read_queries(asked.queries)
-    transactions = asked.read_sets(original)
-    with screen.notices_before_error(transactions.notices, verbose=asked.verbose):
+    with original_of(asked, asked.queries) as (transactions, watch):
         from ..api import measure as measure_release
-        from ..progress import Watch
         from ..reopen import read_set_release
 
-        with screen.progress() as listener:
-            watch = Watch(listener=listener)
-            opened = read_set_release(release, transactions, watch=watch)
-            scores = measure_release(opened, watch=watch, **wanted)
-    screen.notices(transactions.notices, verbose=asked.verbose)
+        opened = read_set_release(release, transactions, watch=watch)
+        scores = measure_release(opened, watch=watch, **wanted)
     if scores.queries is not None and asked.save_queries is not None:
         from ..io.lists import write_queries
 

@@ -134,13 +134,9 @@ def rules(
     options = _check(data, asked)
     table = asked.read_table(data)
     from ..mining.negative_rules import mine_by_options
-    from ..progress import Watch
 
-    with (
-        screen.notices_before_error(table.notices, verbose=asked.verbose),
-        screen.progress() as listener,
-    ):
-        found = mine_by_options(table, options, threads=asked.threads, watch=Watch(listener=listener))
+    with screen.working(table.notices, verbose=asked.verbose) as watch:
+        found = mine_by_options(table, options, threads=asked.threads, watch=watch)
     notices = [*table.notices, *_advise(table, fuzzy=bool(options.get("fuzzy"))), *found.warnings()]
     screen.notices(notices, verbose=asked.verbose)
     deliver_rules(

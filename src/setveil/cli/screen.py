@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from ..errors import FileSystemError, Remark, SetveilError
-from ..progress import Listener
+from ..progress import Listener, Watch
 
 
 def say(text: str) -> None:
@@ -79,6 +79,13 @@ def notices_before_error(lines: Iterable[str], *, verbose: bool) -> Iterator[Non
     except SetveilError:
         notices(lines, verbose=verbose)
         raise
+
+
+@contextlib.contextmanager
+def working(lines: Iterable[str], *, verbose: bool) -> Iterator[Watch]:
+    """Show how far the work is; where an error ends it, print first how the data were read."""
+    with notices_before_error(lines, verbose=verbose), progress() as listener:
+        yield Watch(listener=listener)
 
 
 def result(text: str, plain: Mapping[str, Any], *, as_json: bool) -> None:

@@ -1,0 +1,332 @@
+"""Verbs on a release folder: audit it, explain its labels, make its report anew, apply it to more.
+
+``setveil audit`` reads published files alone. The others read the private twin, and most of them the
+original records too: what they tell is for the holder of the data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import typer
+
+from ..errors import UsageError
+from ..progress import Watch
+from ..refusals import refuse_folder
+from ..run import Output, Promised, Shown
+from ..run.fields import Fields, Text, Texts, declare, switch, texts
+from ..run.reading import Files, Reading, SetsInput, Tables, input_files
+from . import screen
+from .flags import as_json, check_outputs, check_there, with_flags
+
+if TYPE_CHECKING:
+    from ..extend import Extension
+    from ..model.transactions import Transactions
+    from ..release.release import Release
+    from ..report.frontier import Sweep
+
+AUDIT_EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -m 2"
+EXPLAIN_EXAMPLE = (
+    "Examples: setveil explain release ale --original baskets.csv    "
+    "setveil explain release ale wine beer --original baskets.csv --top 10"
+)
+TOP = 5
+ORIGINAL = "the data the release was made from, read with the same options as then; - is standard input"
+REPORT_EXAMPLE = (
+    "Examples: setveil report release --original baskets.csv    "
+    "setveil report release --original baskets.csv --sweep sweep.json -o for-the-board.html"
+)
+PRIVATE = "Personal data: keep it as safe as the original records."
+APPLY_EXAMPLE = (
+    "Examples: setveil apply release new.csv -o release --force    "
+    "setveil apply release new.csv -o both --unseen suppress    "
+    "setveil apply release new.csv -o both --hierarchy products.csv"
+)
+
+
+class AuditFlags(Fields):
+    """AuditFlags it is audited."""
+
+    PANEL = "Audit"
+
+    mode: str = declare("exact, or cover: a label counts for all items under it", default="exact")
+    hierarchy: Texts = texts(
+        "for --mode cover on a file; COLUMN=FILE for tables, may be repeated", metavar="[COLUMN=]FILE"
+    )
+    witnesses: int = declare("show up to N violations (they may point at persons)", default="0")
+    threads: int | None = declare("how many threads count; all if not given", metavar="N")
+    as_json: bool = as_json("the verdict", "Audit")
+
+
+class Auditing(Promised, AuditFlags, SetsInput, Shown):
+    """What `audit` can be asked."""
+
+    ORDER: ClassVar[tuple[type[Fields], ...]] = (Promised, AuditFlags, Files, Shown, Tables)
+
+
+@with_flags(Auditing)
+def audit(
+    target: str = typer.Argument(help="A release folder or any data file.", metavar="TARGET"),
+    **given: Any,
+) -> None:
+    """Tell whether published data keep a promise; exit code 0 if so, 1 if not."""
+    asked = Auditing.take(given)
+    if asked.mode not in ("exact", "cover"):
+        raise UsageError(f"unknown mode {asked.mode[:40]!r}.", "Known: exact, cover.")
+    if asked.hierarchy and asked.mode != "cover":
+        raise UsageError("--hierarchy is for --mode cover.", "Give --mode cover, or leave it out.")
+    hierarchy = None
+    if Path(target).is_dir():
+        if asked.given(Files) or asked.given(Tables) or asked.hierarchy:
+            raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
+        guarantee = asked.guarantee() if asked.given(Promised) else None
+        data: Any = target
+    else:
+        check_there([] if target == "-" else [target])
+        guarantee = asked.guarantee()
+        input_files(asked, target, lists=asked.item_lists())
+        # A bag tells more than the set that would be counted.
+        data = asked.read_sets(target, repeats="error")
+        screen.notices(data.notices, verbose=asked.verbose)
+        guarantee = asked.with_column(guarantee, data)
+        if asked.hierarchy:
+            hierarchy = asked.read_trees(data)
+    from ..api import audit as judge
+
+    verdict = judge(
+        data,
+        guarantee,
+        mode=asked.mode,
+        hierarchy=hierarchy,
+        witnesses=asked.witnesses,
+        threads=asked.threads,
+    )
+    screen.result(str(verdict), verdict.as_dict(), as_json=asked.as_json)
+    if not verdict.holds:
+        raise typer.Exit(1)
+
+
+def check_top(top: int | None, usual: int) -> int:
+    """Return how many to show; 0 is refused."""
+    if top == 0:
+        raise UsageError("top must be 1 or more.", f"Give for example {usual}.")
+    return usual if top is None else top
+
+
+def check_original(original: str | None) -> str:
+    """Return the file of the original; `UsageError` where none is named."""
+    if original is None:
+        raise UsageError(
+            "the original records are needed.", "Give them: --original DATA.", code="no-original"
+        )
+    return original
+
+
+@contextlib.contextmanager
+def original_of(asked: Any, *others: str | None) -> Iterator[tuple[Transactions, Watch]]:
+    """Read the records that a release was made from, and work on them; tell how they were read."""
+    original = check_original(asked.original)
+    input_files(asked, original, *others)
+    transactions = asked.read_sets(original)
+    with screen.working(transactions.notices, verbose=asked.verbose) as watch:
+        yield transactions, watch
+    screen.notices(transactions.notices, verbose=asked.verbose)
+
+
+class Explaining(Reading, Shown):
+    """What `explain` can be asked."""
+
+    PANEL = "Explain"
+
+    original: Text = declare(ORIGINAL, metavar="DATA")
+    top: int | None = declare(
+        f"how many combinations to show of a kind, and groups of a local recoding; {TOP} if not given",
+        metavar="N",
+    )
+    as_json: bool = as_json("the answer", "Explain")
+
+
+@with_flags(Explaining)
+def explain(
+    release: str = typer.Argument(
+        help="A release folder; its private twin must lie beside it.", metavar="RELEASE"
+    ),
+    label: list[str] = typer.Argument(
+        help="Items or categories; column=value for a table.", metavar="LABEL"
+    ),
+    **given: Any,
+) -> None:
+    """Tell why items are published as they are, and what it would take to keep them.
+
+    The label is published finer, all else unchanged, and the combinations are shown that would then
+    break the promise; then how far the promise had to be weakened, and which others had to give way.
+    The answer is personal data: rare combinations point at persons.
+    """
+    asked = Explaining.take(given)
+    top = check_top(asked.top, TOP)
+    refuse_folder("explain", release)
+    with original_of(asked) as (transactions, watch):
+        from ..explain import PERSONAL, explain_all
+        from ..reopen import read_set_release
+
+        opened = read_set_release(release, transactions, watch=watch)
+        found = explain_all(opened, list(dict.fromkeys(label)), top=top, watch=watch)
+    screen.result(
+        "\n\n".join([*map(str, found), PERSONAL]),
+        {"personal_data": PERSONAL, "explanations": [answer.as_dict() for answer in found]},
+        as_json=asked.as_json,
+    )
+
+
+class Reporting(Reading, Shown):
+    """What `report` can be asked."""
+
+    PANEL = "Report"
+
+    original: Text = declare(ORIGINAL, metavar="DATA")
+    sweep: Text = declare(
+        "a sweep of the same data (`setveil sweep -o FILE`), to show what other strengths would cost",
+        metavar="FILE",
+    )
+    output: Text = declare(
+        "the page to write; the one in the private folder of the release if not given",
+        "-o",
+        "--output",
+        metavar="FILE.html",
+    )
+    force: bool = switch("with -o: replace a file that is there")
+    as_json: bool = as_json("where it is", "Report")
+
+
+@with_flags(Reporting)
+def report(
+    release: str = typer.Argument(
+        help="A release folder; its private twin must lie beside it.", metavar="RELEASE"
+    ),
+    **given: Any,
+) -> None:
+    """Write the private report of a release anew, as a page for the browser.
+
+    It has all that the public report.html of the release has, and what only the holder of the data may
+    know: exact losses and their bound, the risk before and after, what became of which item, all
+    measures, and what other strengths of the promise would cost. It is personal data.
+    """
+    asked = Reporting.take(given)
+    refuse_folder("report", release)
+    original = check_original(asked.original)
+    inputs = input_files(asked, original, asked.sweep)
+    check_outputs(asked, inputs, "output", force_is_for="-o")
+    swept = None if asked.sweep is None else read_sweep(asked.sweep)
+    with original_of(asked, asked.sweep) as (transactions, watch):
+        from ..publish import report as write_report
+
+        written = write_report(
+            release,
+            transactions,
+            sweep=swept,
+            output=asked.output,
+            force=asked.force,
+            watch=watch,
+        )
+    place = screen.printable(os.fspath(written))
+    screen.result(
+        f"Written: {place}\n{PRIVATE}",
+        {"output": place, "personal_data": PRIVATE},
+        as_json=asked.as_json,
+    )
+
+
+def read_sweep(path: str) -> Sweep:
+    """Return the sweep in a file."""
+    from ..io.source import read_source
+    from ..report.frontier import Sweep
+
+    return Sweep.from_json(read_source(path, max_bytes=1 << 24).data.decode("utf-8", "replace"))
+
+
+class Applying(SetsInput, Output, Shown):
+    """What `apply` can be asked."""
+
+    PANEL = "Apply"
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"unknown", "private_hierarchy", "save_job"})
+
+    unseen: str = declare(
+        "items that the release did not hold: error, or suppress to leave them out", default="error"
+    )
+    original: Text = declare(
+        "the data the release was made from, in the layout of the new ones: kept with the union's "
+        "private account, so that it can be measured and explained later",
+        metavar="DATA",
+    )
+
+
+@with_flags(Applying)
+def apply(
+    release: str = typer.Argument(
+        help="A release folder; its private twin must lie beside it.", metavar="RELEASE"
+    ),
+    new_data: str = typer.Argument(help="The new records; - is standard input.", metavar="NEW_DATA"),
+    **given: Any,
+) -> None:
+    """Publish new records under the labels of a release, together with the records of that release.
+
+    Every item is published as before, so both sets of records can be used as one. The union is audited
+    as any release. Where a new combination is too rare nothing is written and the exit code is 1:
+    anonymize everything anew. An item below a published label, in the hierarchy given, goes under it.
+
+    Do not publish the old release beside the new one: their difference is the new records alone.
+    """
+    asked = Applying.take(given)
+    refuse_folder("apply", release)
+    if asked.output is None:
+        raise UsageError("no output is named.", "Give -o FOLDER; -o RELEASE --force replaces it.")
+    from ..extend import UNSEEN
+
+    if asked.unseen not in UNSEEN:
+        raise UsageError(
+            f"--unseen {asked.unseen[:40]!r} is not known.", f"Allowed: {', '.join(UNSEEN)}."
+        )
+    inputs = input_files(asked, new_data, asked.original)
+    from ..editions.sets import check_format
+    from ..io.folder.staging import check_destination
+    from ..publish import check_environment
+    from ..run.work import Outcome, publish_as
+
+    check_environment()
+    check_format(asked.format)
+    check_there([release, *inputs])
+    screen.notices(check_destination(asked.output, force=asked.force, inputs=inputs))
+    new = asked.read_sets(new_data)
+    with screen.working(new.notices, verbose=asked.verbose) as watch:
+        opened, extension = _join(release, new, asked, watch)
+        if extension.release is not None:
+            check_format(asked.format, opened.layout)
+            publication = publish_as(asked, extension.release, watch.listener, screen.note_placed)
+    if extension.release is None:
+        screen.notices(new.notices, verbose=asked.verbose)
+        screen.result(
+            f"{extension}\nNothing was written.",
+            {"published": False, **extension.as_dict()},
+            as_json=asked.as_json,
+        )
+        raise typer.Exit(1)
+    outcome = Outcome(extension.release, publication)
+    screen.notices(outcome.notices, verbose=asked.verbose)
+    plain = {"published": True, **extension.as_dict(), **outcome.as_dict()}
+    screen.result(str(outcome), plain, as_json=asked.as_json)
+
+
+def _join(release: str, new: Transactions, asked: Applying, watch: Any) -> tuple[Release, Extension]:
+    """Open the release and join the new records to it."""
+    from ..extend import apply as join
+    from ..reopen import read_set_release
+
+    original = None if asked.original is None else asked.read_sets(asked.original)
+    opened = read_set_release(release, original, watch=watch)
+    hierarchy = asked.read_trees(new) if asked.hierarchy else None
+    return opened, join(opened, new, hierarchy=hierarchy, unseen=asked.unseen, watch=watch)
