@@ -85,7 +85,7 @@ class Merged:
 
 
 class LocalEngine:
-    """Answers about records held in memory."""
+    """Answers about records held in memory what `Engine` and `NearData` ask."""
 
     def __init__(self, hierarchy: Hierarchy, rows: Rows, *, threads: int | None = None) -> None:
         self.hierarchy = hierarchy
@@ -103,11 +103,9 @@ class LocalEngine:
 
     @property
     def n_records(self) -> int:
-        """How many records there are, empty ones included."""
         return len(self._rows)
 
     def item_counts(self) -> Counts:
-        """Return in how many records each leaf is."""
         return np.bincount(self._rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
 
     def violations(
@@ -156,15 +154,12 @@ class LocalEngine:
         return index_nodes(merged.indptr, merged.nodes, self.hierarchy.parent, merged.weight_by_row)
 
     def supports(self, sets: NodeSets, *, enough: int | None = None) -> Counts:
-        """Return in how many records each set of nodes is, at any level of the hierarchy."""
         return count_supports(sets, self._index, enough or 0, self.threads)
 
     def lift(self, sets: NodeSets, k: int) -> Portion:
-        """Raise rare sets as far as they stay rare."""
         return lift_sets(sets, self.hierarchy.parent, self._index, k, self.threads)
 
     def threats(self, nodes: Ids, k: int, m: int, limit: int, ask: Ask | None = None) -> NodeSets:
-        """Return the minimal rare sets of these nodes, at any levels."""
         parent = self.hierarchy.parent
         is_asked = np.zeros(len(parent), dtype=np.bool_)
         is_asked[nodes] = True
@@ -183,7 +178,6 @@ class LocalEngine:
         )[0]
 
     def witnesses(self, sets: NodeSets, per_set: int) -> tuple[NodeSets, Counts]:
-        """Return the leaves by which some records hold each set, and whose set each line is."""
         hierarchy, merged = self.hierarchy, self._merged
         return witness_leaves(
             sets,
@@ -197,11 +191,9 @@ class LocalEngine:
         )
 
     def publish(self, recoding: Recoding) -> Transactions:
-        """Return the published records in canonical order."""
         return published_rows(recoding, self._rows)
 
     def rows(self) -> Rows:
-        """Return the records themselves, as leaves."""
         return self._rows
 
 

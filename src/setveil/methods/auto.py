@@ -8,8 +8,8 @@ waited for `PATIENT_SECONDS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..engines.base import Engine
 from ..hierarchy.tree import Hierarchy
@@ -17,18 +17,13 @@ from ..model.costs import Cost
 from ..model.guarantees import KmAnonymity
 from ..progress import Watch
 from ..registry import method
-from . import Outcome, optimal, trim
+from . import Outcome
 
 PATIENT_SECONDS = 120.0
 """How long a proof is waited for where no time limit is given."""
-METHODS: dict[str, Callable[..., Outcome]] = {
-    "optimal": optimal.anonymize,
-    "trim": trim.anonymize,
-}
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A method's key and the reason it was taken."""
 
     key: str
@@ -58,7 +53,8 @@ def anonymize(
     if watch.time_limit is None:
         patient = Watch(watch.listener, PATIENT_SECONDS, stop=watch.stop)
     choice = choose(engine.hierarchy, suppression=suppression)
-    outcome = METHODS[choice.key](engine, guarantee, cost=cost, watch=patient)
+    chosen = method(choice.key).load()
+    outcome: Outcome = chosen(engine, guarantee, cost=cost, watch=patient)
     told: dict[str, int | float | str] = {"chosen": choice.key, "why": choice.why}
     if not outcome.complete and watch.time_limit is None:
         told["patience"] = PATIENT_SECONDS

@@ -42,18 +42,7 @@ def anonymize(
 ) -> Outcome:
     """Return the cheapest k^m-anonymous cut; the first one met where several cost the same.
 
-    Parameters
-    ----------
-    engine
-        The data.
-    guarantee
-        `KmAnonymity` without negative knowledge (with it, cuts above a valid one may fail).
-    cost
-        What a published node costs.
-    watch
-        Told about progress; stops the work.
-    max_cuts
-        Refuse with `ResourceLimit` where the hierarchy has more cuts than this.
+    `ResourceLimit` where the hierarchy has more cuts than `max_cuts`.
     """
     method("oa").check_guarantee(guarantee)
     hierarchy = engine.hierarchy

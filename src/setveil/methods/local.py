@@ -19,14 +19,13 @@ Differences from the paper
   m weighs something too.
 - Each chunk has at least k records that are not empty, and a chunk that cannot be made anonymous by
   itself (a forest) is joined with a neighbour (`_join`), until it can or one chunk is left.
-- With a memory budget, chunks whose search would not fit are cut further (`_chunks`).
+- With a memory budget, chunks whose search would not fit are cut further.
 - The release is published in canonical order, never in Gray order, which would tell which records
   were neighbours.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -34,20 +33,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..engines.base import Engine
 from ..engines.local import LocalEngine
 from ..errors import Infeasible, UsageError
+from ..hierarchy.tree import Counts, Hierarchy
 from ..model.costs import Cost
 from ..model.guarantees import KmAnonymity, LmDiversity
 from ..model.numbers import whole_number
-from ..model.transactions import Rows
 from ..progress import Watch
 from ..registry import method
 from ..release.recoding import Recoding
 from ..search.cuts import check_enough_records
 from ..search.parts import (
+    Reals,
     bytes_by_record,
     check_memory,
     chunk_bounds,
@@ -57,15 +56,7 @@ from ..search.parts import (
 )
 from . import Objective, Outcome
 
-Counts = NDArray[np.int64]
-
-MODULE_OF_INNER = {
-    "aa": "apriori",
-    "da": "direct",
-    "oa": "exhaustive",
-    "optimal": "optimal",
-    "vpa": "vertical",
-}
+INNER = ("aa", "da", "oa", "optimal", "vpa")
 ANYTIME = frozenset({"optimal"})
 """Inner methods that use up their time limit and return the best they have."""
 
@@ -97,100 +88,53 @@ def anonymize(
 ) -> Outcome:
     """Return a local recoding with one cut a chunk of similar records.
 
-    Parameters
-    ----------
-    engine
-        Must hold the records themselves.
-    guarantee
-        A `KmAnonymity`, or another that the inner method gives and that unions keep.
-    cost
-        What a published label costs.
-    watch
-        Progress, deadline and cancelling.
-    parts
-        Into how many chunks the records are cut; fewer where they do not suffice.
-    f
-        By how many records a border may move.
-    inner
-        The method for each chunk: aa, da, oa, optimal or vpa. It must give the guarantee too; aa, or
-        optimal for l^m-diversity, if not given.
-    memory
-        A budget in bytes for what the searches hold, by estimate; chunks that would not fit are cut
-        further. The data themselves are not counted.
-    threads
-        How many threads work, on chunks and within them; by default as many as there are cores.
+    The records are cut into `parts` chunks, fewer where they do not suffice; a border may move by `f`
+    records. `inner` is the method for each chunk: aa, da, oa, optimal or vpa. It must give the
+    guarantee too; aa, or optimal for l^m-diversity, if not given. `memory` is a budget in bytes for
+    what the searches hold, by estimate, without the data themselves: chunks that would not fit are cut
+    further. As many `threads` as there are cores work on chunks and within them, if not told otherwise.
     """
     method("lra").check_guarantee(guarantee)
     if inner is None:
         inner = "optimal" if guarantee.secret_labels else "aa"
-    if inner not in MODULE_OF_INNER:
-        raise UsageError(
-            f"unknown inner method {str(inner)[:40]!r}.", f"Known: {', '.join(MODULE_OF_INNER)}."
-        )
+    if inner not in INNER:
+        raise UsageError(f"unknown inner method {str(inner)[:40]!r}.", f"Known: {', '.join(INNER)}.")
     whole_number("parts", parts, least=1)
     whole_number("f", f, least=0)
     if memory is not None:
         check_memory(memory)
-    check_enough_records(engine, guarantee.crowd)
+    crowd, hierarchy = guarantee.crowd, engine.hierarchy
+    check_enough_records(engine, crowd)
     watch.tick("lra: sorting records", 0.0)
     rows = engine.rows()
     workers = threads or len(os.sched_getaffinity(0))
-    order = gray_order(rows, engine.hierarchy.n_leaves)
-    chunks = _chunks(engine, rows, order, guarantee, parts, f, inner, memory, workers)
+    order = gray_order(rows, hierarchy.n_leaves)
+
+    def cut(low: int, high: int, weights: Reals, parts: int) -> list[_Part]:
+        bounds = chunk_bounds(rows, order[low:high], weights, parts, f, crowd) + low
+        return [_Part(*ends) for ends in pairwise(bounds.tolist())]
+
+    chunks = cut(0, len(order), combinations_by_record(rows, guarantee.m), parts)
+    if memory is not None:
+        bytes_each = bytes_by_record(hierarchy, rows, guarantee.m, inner)
+        in_all = [float(bytes_each[order[part.low : part.high]].sum()) for part in chunks]
+        chunks = [
+            smaller
+            for part, held in zip(chunks, in_all, strict=True)
+            for smaller in cut(part.low, part.high, bytes_each, parts_for(held, memory, workers))
+        ]
+
+    anonymize_part = method(inner).load()
 
     def run(part: _Part, own_watch: Watch) -> Outcome:
         # A part may use all cores too: the others are often done long before the dearest one.
         records = rows.take(order[part.low : part.high])
-        chunk = LocalEngine(engine.hierarchy, records, threads=workers)
-        return _method(inner)(chunk, guarantee, cost=cost, watch=own_watch)
+        chunk = LocalEngine(hierarchy, records, threads=workers)
+        outcome: Outcome = anonymize_part(chunk, guarantee, cost=cost, watch=own_watch)
+        return outcome
 
     done = _run_parts(chunks, run, workers, watch, inner in ANYTIME)
-    return _union(engine, order, done, cost, rows, inner)
-
-
-def _chunks(
-    engine: Engine,
-    rows: Rows,
-    order: Counts,
-    guarantee: KmAnonymity | LmDiversity,
-    parts: int,
-    f: int,
-    inner: str,
-    memory: int | None,
-    workers: int,
-) -> list[_Part]:
-    """Return the chunks of the order (Algorithm 6), none beyond its share of the memory budget."""
-    weights = combinations_by_record(rows, guarantee.m)
-    chunks = _cut(rows, order, weights, parts, f, guarantee.crowd, 0)
-    if memory is None:
-        return chunks
-    bytes_each = bytes_by_record(engine.hierarchy, rows, guarantee.m, inner)
-    fitting: list[_Part] = []
-    for chunk in chunks:
-        members = order[chunk.low : chunk.high]
-        needed = parts_for(float(bytes_each[members].sum()), memory, workers)
-        fitting += _cut(rows, members, bytes_each, needed, f, guarantee.crowd, chunk.low)
-    return fitting
-
-
-def _cut(
-    rows: Rows,
-    order: Counts,
-    weights: NDArray[np.float64],
-    parts: int,
-    f: int,
-    least: int,
-    offset: int,
-) -> list[_Part]:
-    bounds = (chunk_bounds(rows, order, weights, parts, f, least) + offset).tolist()
-    return [_Part(low, high) for low, high in pairwise(bounds)]
-
-
-def _method(key: str) -> Callable[..., Outcome]:
-    """Return the inner method; loaded late, for it need not be there for other inner methods."""
-    module = importlib.import_module(f".{MODULE_OF_INNER[key]}", __package__)
-    method: Callable[..., Outcome] = module.anonymize
-    return method
+    return _union(hierarchy, order, done, cost.name, inner)
 
 
 def _run_parts(
@@ -243,10 +187,10 @@ def _join(parts: list[_Part], failed: dict[int, Infeasible]) -> list[_Part]:
 
 
 def _union(
-    engine: Engine, order: Counts, parts: list[_Part], cost: Cost, rows: Rows, inner: str
+    hierarchy: Hierarchy, order: Counts, parts: list[_Part], cost_name: str, inner: str
 ) -> Outcome:
     """Return the results of all parts as one local recoding (Algorithm 5, line 4)."""
-    group_of_record = np.empty(len(rows), dtype=np.int32)
+    group_of_record = np.empty(len(order), dtype=np.int32)
     cuts, paid, complete = [], 0, True
     for group, part in enumerate(parts):
         assert part.outcome is not None
@@ -254,11 +198,13 @@ def _union(
         cuts.append(part.outcome.recoding.cut())
         complete &= part.outcome.complete
         paid += part.outcome.objective.cost if part.outcome.objective else 0
-    recoding = Recoding.by_group(engine.hierarchy, cuts, group_of_record)
-    largest = max((part.size for part in parts), default=0)
-    figures: dict[str, int | float | str] = {
-        "parts": len(parts),
-        "largest part": largest,
-        "inner": inner,
-    }
-    return Outcome(recoding, Objective(cost.name, paid), figures, complete)
+    return Outcome(
+        Recoding.by_group(hierarchy, cuts, group_of_record),
+        Objective(cost_name, paid),
+        {
+            "parts": len(parts),
+            "largest part": max((part.size for part in parts), default=0),
+            "inner": inner,
+        },
+        complete,
+    )

@@ -19,10 +19,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..engines.base import Ask, Engine, NodeSets
 from ..errors import ResourceLimit
+from ..hierarchy.tree import Counts, Ids
+from ..kernels.base import Flags
 from ..model.costs import Cost
 from ..model.guarantees import Coherence, KmAnonymity
 from ..progress import Watch
@@ -31,10 +32,6 @@ from ..release.recoding import Recoding
 from ..search.cuts import check_enough_records
 from . import Objective, Outcome
 
-Counts = NDArray[np.int64]
-
-MOST_MOLES = 50_000_000
-
 
 def anonymize(
     engine: Engine,
@@ -42,22 +39,12 @@ def anonymize(
     *,
     cost: Cost,
     watch: Watch,
-    max_moles: int = MOST_MOLES,
+    max_moles: int = 50_000_000,
 ) -> Outcome:
-    """Return which items MM keeps.
+    """Return which items MM keeps; a suppressed occurrence is wholly lost.
 
-    Parameters
-    ----------
-    engine
-        The data; their hierarchy is not used.
-    guarantee
-        `Coherence`, or `KmAnonymity` without negative knowledge.
-    cost
-        How much an occurrence of an item matters; a suppressed one is wholly lost.
-    watch
-        Told about progress; stops the work. `TimeLimit` past the time limit: nothing valid is held.
-    max_moles
-        `ResourceLimit` where there are more minimal moles than this.
+    `ResourceLimit` where there are more minimal moles than `max_moles`. `TimeLimit` past the time
+    limit: nothing valid is held.
     """
     method("mm").check_guarantee(guarantee)
     check_enough_records(engine, guarantee.k)
@@ -81,7 +68,7 @@ def anonymize(
 
 def _moles(
     engine: Engine,
-    is_kept: NDArray[np.bool_],
+    is_kept: Flags,
     guarantee: Coherence | KmAnonymity,
     most: int,
     ask: Ask,
@@ -100,20 +87,11 @@ def _moles(
 
 
 def suppression_order(
-    moles: NodeSets, paid_by_leaf: Counts, label_rank: NDArray[np.int32], watch: Watch
+    moles: NodeSets, paid_by_leaf: Counts, label_rank: Ids, watch: Watch
 ) -> list[int]:
     """Return the items to suppress, in turn, until no mole is left.
 
-    Parameters
-    ----------
-    moles
-        Sets of items, padded with -1.
-    paid_by_leaf
-        What suppressing each item costs.
-    label_rank
-        Breaks ties: of equal items the one with the larger label goes, the smaller is kept.
-    watch
-        Told about progress; stops the work.
+    Of equal items the one with the larger label goes, the smaller is kept.
     """
     n_leaves = len(paid_by_leaf)
     lines = np.arange(len(moles), dtype=np.int32)
@@ -137,9 +115,7 @@ def suppression_order(
     return order
 
 
-def _most_for_its_cost(
-    left_by_item: Counts, paid_by_leaf: Counts, label_rank: NDArray[np.int32]
-) -> int:
+def _most_for_its_cost(left_by_item: Counts, paid_by_leaf: Counts, label_rank: Ids) -> int:
     """Return the item in most moles for its cost; an item that costs nothing goes before all."""
     items = np.flatnonzero(left_by_item)
     free = items[paid_by_leaf[items] == 0]
@@ -148,12 +124,8 @@ def _most_for_its_cost(
     ratio = left_by_item[items] / paid_by_leaf[items]
     # Floats choose the candidates, exact ratios among them.
     near = items[ratio >= ratio.max() * (1 - 1e-9)].tolist()
-    return int(
-        max(
-            near,
-            key=lambda item: (
-                Fraction(int(left_by_item[item]), int(paid_by_leaf[item])),
-                label_rank[item],
-            ),
-        )
-    )
+
+    def worth(item: int) -> tuple[Fraction, int]:
+        return Fraction(int(left_by_item[item]), int(paid_by_leaf[item])), int(label_rank[item])
+
+    return int(max(near, key=worth))

@@ -22,12 +22,11 @@ Differences from the paper
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..distinct import distinct
 from ..engines.base import Engine
 from ..errors import Infeasible, InternalError
-from ..hierarchy.tree import Hierarchy
+from ..hierarchy.tree import Counts, Hierarchy, Ids
 from ..kernels.partition import Cells, Tree, Worth, next_nodes, split_parts
 from ..kernels.rows import merge_rows, recode_rows
 from ..model.costs import Cost
@@ -38,9 +37,6 @@ from ..registry import method
 from ..release.recoding import Recoding
 from . import Objective, Outcome
 
-Counts = NDArray[np.int64]
-Ids = NDArray[np.int32]
-
 STRIDE = 20_000_000
 """Occurrences visited between two looks at the clock: about a tenth of a second."""
 
@@ -48,16 +44,7 @@ STRIDE = 20_000_000
 def anonymize(engine: Engine, guarantee: KAnonymity, *, cost: Cost, watch: Watch) -> Outcome:
     """Return a local recoding in which every published record occurs at least k times.
 
-    Parameters
-    ----------
-    engine
-        Must hold the records themselves.
-    guarantee
-        A `KAnonymity`.
-    cost
-        What a published label costs; it decides which node is split first.
-    watch
-        Progress, deadline and cancelling.
+    The cost decides which node is split first.
     """
     method("partition").check_guarantee(guarantee)
     watch.tick("partition: sorting records", 0.0)

@@ -242,12 +242,17 @@ class CutSearch:
         below_rank = [self._ranks(taxonomy.children[node]) for node in self._node_of_rank.tolist()]
         self._child_start = np.concatenate(([0], np.cumsum([len(part) for part in below_rank])))
         self._children = np.concatenate([*below_rank, np.empty(0, dtype=np.int32)])
+        # The threats by the member tried last, their other members, and who meets whom.
+        sets = np.ascontiguousarray(threats, dtype=np.int32)
+        start, others = by_last_member(sets, self._rank_of_node, len(nodes))
+        n_words = max(1, len(nodes) + 63 >> 6)
         self._data = (
-            *self._by_last_member(threats),
+            start,
+            others,
+            later_bits(start, others, n_words),
             if_kept[self._node_of_rank],
             if_gone[self._node_of_rank],
         )
-        n_words = max(1, len(nodes) + 63 >> 6)
         self._in_cut = np.zeros(n_words, dtype=np.uint64)
         self._kept = np.zeros(len(nodes), dtype=np.bool_)
         self._witness = np.full(len(nodes), -1, dtype=np.int64)
@@ -257,13 +262,6 @@ class CutSearch:
 
     def _ranks(self, nodes: tuple[int, ...] | Ids) -> Ids:
         return self._rank_of_node[np.asarray(nodes, dtype=np.int64)]
-
-    def _by_last_member(self, threats: NodeSets) -> tuple[Counts, Ids, Words]:
-        """Return the threats by the member tried last, their other members, and who meets whom."""
-        n_ranks = len(self._node_of_rank)
-        sets = np.ascontiguousarray(threats, dtype=np.int32)
-        start, others = by_last_member(sets, self._rank_of_node, n_ranks)
-        return start, others, later_bits(start, others, max(1, n_ranks + 63 >> 6))
 
     @property
     def _state(self) -> tuple[Words, Flags, Counts]:

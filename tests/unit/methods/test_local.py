@@ -13,7 +13,7 @@ from setveil.engines.local import LocalEngine
 from setveil.errors import Cancelled, Infeasible, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.methods import Outcome, local, optimal
-from setveil.methods.local import MODULE_OF_INNER
+from setveil.methods.local import INNER
 from setveil.model.costs import make_cost
 from setveil.model.guarantees import Guarantee, KAnonymity, KmAnonymity, LmDiversity
 from setveil.model.transactions import Transactions
@@ -92,7 +92,7 @@ def test_the_union_is_anonymous(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**9), st.sampled_from(sorted(MODULE_OF_INNER)))
+@given(st.integers(0, 10**9), st.sampled_from(sorted(INNER)))
 def test_any_inner_method_will_do(seed: int, inner: str) -> None:
     world = random_world(seed, most_rows=25)
     guarantee = KmAnonymity(2, 2)

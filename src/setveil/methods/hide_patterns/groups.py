@@ -31,11 +31,9 @@ THETAS = (0.4, 0.8)
 
 
 def hide_in_groups(work: PatternWork) -> int:
-    """Hide all patterns; return in how many rounds. `TimeLimit` where the time is up before."""
-    rounds = 0
-    patterns = work.begin()
-    while len(patterns):
-        work.tick(len(patterns))
+    """Hide all patterns by the best move of each round; return in how many rounds."""
+
+    def next_move(patterns: Patterns) -> Move:
         best: tuple[tuple[object, ...], Move] | None = None
         before = work.cost()
         saved = work.state.saved
@@ -45,14 +43,12 @@ def hide_in_groups(work: PatternWork) -> int:
             work.state.go_back(saved)
             if key is not None and (best is None or key < best[0]):
                 best = key, move
-        if best is None:
-            first = overlapping(patterns)[0]
-            work.apply(work.way_out(patterns.pattern(first), int(patterns.side[first])))
-        else:
-            work.apply(best[1])
-        patterns = work.after_a_move(patterns)
-        rounds += 1
-    return rounds
+        if best is not None:
+            return best[1]
+        first = overlapping(patterns)[0]
+        return work.way_out(patterns.pattern(first), int(patterns.side[first]))
+
+    return work.hide(next_move)
 
 
 def _merit(

@@ -59,31 +59,19 @@ class Ranking(ABC):
 
 
 def hide_one_by_one(work: PatternWork, choose: Choice) -> int:
-    """Hide all patterns; return in how many rounds. `TimeLimit` where the time is up before.
+    """Hide all patterns by moves chosen for one of them each; return in how many rounds."""
 
-    Parameters
-    ----------
-    work
-        The data sets, changed in place.
-    choose
-        Returns one of the moves of a round.
-    """
-    rounds = 0
-    patterns = work.begin()
-    while len(patterns):
-        work.tick(len(patterns))
+    def next_move(patterns: Patterns) -> Move:
         place = overlapping(patterns)[0]
         pattern, side = patterns.pattern(place), int(patterns.side[place])
         moves = find_moves(work.state, pattern, side, every_level=work.every_level)
-        if len(moves):
-            judged = watched(patterns)
-            chosen = choose(work, Round(judged, moves, scored(work, moves, judged)))
-            work.apply(as_move(work, moves, chosen))
-        else:
-            work.apply(work.way_out(pattern, side))
-        patterns = work.after_a_move(patterns)
-        rounds += 1
-    return rounds
+        if not len(moves):
+            return work.way_out(pattern, side)
+        judged = watched(patterns)
+        chosen = choose(work, Round(judged, moves, scored(work, moves, judged)))
+        return as_move(work, moves, chosen)
+
+    return work.hide(next_move)
 
 
 @dataclass(frozen=True)
@@ -94,7 +82,6 @@ class ByGain(Ranking):
     theta_q: float
 
     def several(self, work: PatternWork, given: Round, number: int) -> Places:
-        """Return the best moves, the very best first."""
         tier, gain = utility_gain(work, given.patterns, given.scores, self.theta_p, self.theta_q)
         return _first(number, -tier, -gain.round(DIGITS), raised_by(work, given.moves))
 
@@ -133,7 +120,6 @@ class ByCare(Ranking):
     theta_q: float
 
     def several(self, work: PatternWork, given: Round, number: int) -> Places:
-        """Return the best moves, the very best first."""
         scores = given.scores
         lost = distortion(scores, work.frequent, self.theta_q).round(DIGITS)
         raised = raised_by(work, given.moves)

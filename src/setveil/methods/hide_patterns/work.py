@@ -10,7 +10,7 @@ counted again, until none of them is left.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -115,6 +115,17 @@ class PatternWork:
             self.first = self.miner.left(self.watch)
             self.guard = self.guard and self.miner.jumping_below(self.watch) is not None
         return self.first
+
+    def hide(self, next_move: Callable[[Patterns], Move]) -> int:
+        """Hide all patterns; return in how many moves. `TimeLimit` where the time is up before."""
+        moves = 0
+        patterns = self.begin()
+        while len(patterns):
+            self.tick(len(patterns))
+            self.apply(next_move(patterns))
+            patterns = self.after_a_move(patterns)
+            moves += 1
+        return moves
 
     def after_a_move(self, before: Patterns) -> Patterns:
         """Return the patterns left, given those there were; `TimeLimit` where the time is up."""
