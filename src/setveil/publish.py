@@ -193,7 +193,7 @@ def seconds_of(release: Header, watch: Watch) -> dict[str, float]:
 
 def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:
     """Refuse categories that no file can hold; those of a hierarchy made in Python may be such."""
-    from .model.vocabulary import label_fault
+    from .model.transactions import label_fault
 
     for label in sorted({label for path in paths for label in path}):
         fault = label_fault(label)

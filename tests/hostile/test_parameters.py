@@ -227,7 +227,7 @@ def test_huge_records_are_refused_by_estimate() -> None:
     import numpy as np
 
     from setveil.errors import ResourceLimit
-    from setveil.model.vocabulary import Vocabulary
+    from setveil.model.transactions import Vocabulary
 
     n = 600_000
     labels = Vocabulary(tuple(f"{number:07d}" for number in range(n)))

@@ -16,7 +16,7 @@ from . import screen
 from .flags import as_json, with_flags
 
 if TYPE_CHECKING:
-    from ..hierarchy.edges import HierarchyFile
+    from ..hierarchy.doctor import HierarchyFile
     from ..hierarchy.tree import Hierarchy
     from ..model.transactions import Transactions
 

@@ -1,35 +1,271 @@
 """Why is this label published as it is, and what would it take to keep it?
 
 `explain` looks at a release together with the original records: it publishes the label finer, all else
-unchanged, and tells which combinations would then break the promise. Global recodings are explained in
-`cuts`, local ones in `groups`; `account` holds the answer. The answer is personal data.
+unchanged, and tells which combinations would then break the promise: `cuts` finds the reasons. Here is
+the answer as values, with the words for it. It is about the original records, and rare combinations
+point at single persons: it is for the holder's eyes, and says so wherever it is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
 from ..errors import UsageError
-from .account import PERSONAL, Explanation, GivingWay, Group, Level, Pattern, Patterns, Share
+from ..model.guarantees import Guarantee
+from ..model.numbers import counted
+from ..plain import Plain
+from ..release.claims import claims_of
 
 if TYPE_CHECKING:
     from ..progress import Watch
     from ..release.release import Release
 
-__all__ = [
-    "PERSONAL",
-    "Explanation",
-    "GivingWay",
-    "Group",
-    "Level",
-    "Pattern",
-    "Patterns",
-    "Share",
-    "explain",
-    "explain_all",
-]
+PERSONAL = "Personal data: rare combinations point at persons. Keep it as safe as the original records."
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A combination that would break the promise, and in how many records it is.
+
+    For k-anonymity it is a class of records that would be published alike, told by the labels that set
+    it apart. `secret` is the item that the combination would point at, in `with_secret` of the records.
+    """
+
+    labels: tuple[str, ...]
+    support: int
+    absent: tuple[str, ...] = ()
+    secret: str | None = None
+    with_secret: int = 0
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for ``--json``."""
+        plain: dict[str, object] = {"labels": list(self.labels), "support": self.support}
+        if self.absent:
+            plain["absent"] = list(self.absent)
+        if self.secret is not None:
+            plain |= {"secret": self.secret, "with_secret": self.with_secret}
+        return plain
+
+    def __str__(self) -> str:
+        names = " + ".join([*self.labels, *(f"not {label}" for label in self.absent)]) or "none of them"
+        pointing = "" if self.secret is None else f", {self.with_secret:,} of them with {self.secret}"
+        return f"{names}: {counted(self.support, 'record')}{pointing}"
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The first combinations of several, and how many there are; more where not `complete`."""
+
+    shown: tuple[Pattern, ...] = ()
+    total: int = 0
+    complete: bool = True
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for ``--json``."""
+        return {
+            "total": self.total,
+            "complete": self.complete,
+            "shown": [pattern.as_dict() for pattern in self.shown],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line a combination, and one for those not shown."""
+        yield from map(str, self.shown)
+        if self.total > len(self.shown):
+            yield f"... and {self.total - len(self.shown):,} more"
+
+
+@dataclass(frozen=True)
+class Level(Plain):
+    """What would happen if the label asked about were published as `label`, all else unchanged.
+
+    `against` are the combinations with that label that would break the promise, `beside` those with
+    `siblings`, the labels that would be published too, because `instead_of` would no longer be.
+    `taken` are published labels that would become `label`. Where a published category is asked about,
+    `parts` are the labels that it would be split into.
+    """
+
+    label: str
+    records: int
+    against: Patterns
+    beside: Patterns = Patterns()
+    taken: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    siblings: tuple[str, ...] = ()
+    instead_of: str | None = None
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.against.total and not self.beside.total
+
+
+@dataclass(frozen=True)
+class GivingWay(Plain):
+    """Another label that would have to give way: published as `instead`, or left out (None)."""
+
+    label: str
+    instead: str | None
+
+    def __str__(self) -> str:
+        if self.instead is None:
+            return f"{self.label!r} left out"
+        return f"{self.label!r} published as {self.instead!r}"
+
+
+@dataclass(frozen=True)
+class Share(Plain):
+    """How many occurrences of the label's items are published as one label (None: left out)."""
+
+    published_as: str | None
+    items: int
+    occurrences: int
+
+
+@dataclass(frozen=True)
+class Group(Plain):
+    """A group of records of a local recoding: how many, how many hold the label, and as what."""
+
+    size: int
+    records: int
+    published_as: str | None
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class Explanation(Plain):
+    """Why a label is published as it is, and what it would take to keep it.
+
+    Attributes
+    ----------
+    label, records
+        The label asked about, and how many original records hold it, or an item under it.
+    published_as
+        The label it is published as; itself where nothing was changed, None where there is no single
+        answer, or it is left out: `shares` tells of each label how much is published so.
+    levels
+        The labels it is not published as, from near what is published to the label itself.
+    largest_k, largest_m
+        The largest k (or l) and the largest m (or p) that publishing it as itself would keep, all else
+        unchanged and the other number as it is; None where none is kept, or where nothing is lost.
+    giving_way
+        Other labels that would have to give way for it; None where nothing would help, or too many.
+    ncp, ncp_then
+        The loss of the release, and what it would be with `giving_way`.
+    groups, groups_total
+        For a local recoding the first groups of records, and how many hold the label.
+    conclusion
+        Whether it had to be, in words.
+    """
+
+    label: str
+    records: int
+    guarantee: Guarantee
+    published_as: str | None
+    conclusion: str
+    shares: tuple[Share, ...] = ()
+    levels: tuple[Level, ...] = ()
+    largest_k: int | None = None
+    largest_m: int | None = None
+    giving_way: tuple[GivingWay, ...] | None = None
+    ncp: Fraction | None = None
+    ncp_then: Fraction | None = None
+    groups: tuple[Group, ...] = ()
+    groups_total: int = 0
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is published as itself."""
+        return self.published_as == self.label
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for ``--json``, the conclusion last."""
+        told = super().as_dict()
+        conclusion = told.pop("conclusion")
+        return {"personal_data": PERSONAL, **told, "conclusion": conclusion}
+
+    def __str__(self) -> str:
+        return "\n".join([self._head(), *(f"  {line}" for line in self._lines())])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(PERSONAL)}</p><pre>{escape(str(self))}</pre>"
+
+    def _head(self) -> str:
+        name = f"{self.label!r}, in {counted(self.records, 'record')},"
+        if self.kept:
+            return f"{name} is published as itself."
+        if self.published_as is not None:
+            return f"{name} is published as {self.published_as!r}."
+        if [share.published_as for share in self.shares] == [None]:
+            return f"{name} is left out."
+        if len(self.shares) == 1:
+            return f"{name} is published by the finer label {self.shares[0].published_as!r}."
+        return f"{name} is published in {len(self.shares)} ways."
+
+    def _lines(self) -> Iterator[str]:
+        if len(self.shares) > 1:
+            for share in self.shares:
+                name = "left out" if share.published_as is None else f"as {share.published_as!r}"
+                items = f" of {share.items:,} items" if share.items > 1 else ""
+                yield f"{name}: {counted(share.occurrences, 'occurrence')}{items}"
+        for level in reversed(self.levels):  # as itself first, then upwards
+            yield from _told(level, self.guarantee)
+        for group in self.groups:
+            name = "left out" if group.published_as is None else f"as {group.published_as!r}"
+            yield (
+                f"a group of {counted(group.size, 'record')}, {group.records:,} of them with it: {name}"
+            )
+            for level in reversed(group.levels):
+                yield from (f"  {line}" for line in _told(level, self.guarantee))
+        if self.groups_total > len(self.groups):
+            yield f"... and {counted(self.groups_total - len(self.groups), 'more group')}"
+        yield from self.conclusion.split("\n")
+
+
+def _told(level: Level, guarantee: Guarantee) -> Iterator[str]:
+    if level.parts:
+        head = f"as its parts {few(level.parts)}: "
+    else:
+        head = f"as {level.label!r} ({counted(level.records, 'record')}): "
+    if level.taken:
+        head += f"{few(level.taken)} would become it too; "
+    if level.free:
+        yield f"{head}nothing speaks against it"
+        return
+    beside = "what comes up beside it"
+    if level.siblings:
+        beside = f"{few(level.siblings)} would be published too, instead of {level.instead_of!r}"
+    beside += f": {_number(level.beside, guarantee)} {claims_of(guarantee).broken}"
+    if not level.against.total:
+        yield f"{head}no combination with it breaks the promise, but"
+    else:
+        yield f"{head}{_number(level.against, guarantee)} {claims_of(guarantee).broken}"
+        yield from (f"  {line}" for line in level.against.lines())
+    if level.beside.total:
+        yield f"  {beside}"
+        yield from (f"    {line}" for line in level.beside.lines())
+
+
+def few(labels: tuple[str, ...]) -> str:
+    """Return the first labels, and how many more there are.
+
+    >>> few(("bread", "cake"))
+    "'bread', 'cake'"
+    """
+    more = f" and {len(labels) - 3:,} more" if len(labels) > 3 else ""
+    return ", ".join(map(repr, labels[:3])) + more
+
+
+def _number(patterns: Patterns, guarantee: Guarantee) -> str:
+    least = "" if patterns.complete else "at least "
+    if guarantee.known_at_most is None:
+        return f"{patterns.total:,} {'class' if patterns.total == 1 else 'classes'} of records"
+    return least + counted(patterns.total, "combination")
 
 
 @checked("release")
@@ -88,8 +324,7 @@ def explain_all(
     from ..engines.local import LocalEngine
     from ..progress import Watch
     from ..refusals import refuse_release
-    from .cuts import explain_cut
-    from .groups import explain_groups
+    from .cuts import explain_cut, explain_groups
 
     refuse_release(release)
     watch = watch or Watch()

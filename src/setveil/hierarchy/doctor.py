@@ -1,24 +1,107 @@
 """The hierarchy doctor: all faults of a hierarchy at once, and those it can mend.
 
-`diagnose` looks at the edges of a file (`HierarchyFile`) and, if given, at the items of the data. It
-never stops at the first fault. `mend` repairs what has one obvious repair, or what the caller asked
-for by name. Everything is iterative: a tree may be ten thousand levels deep.
+A file may hold cycles, two parents for a label or several roots: `HierarchyFile` keeps what was read,
+with line numbers, before anyone knows whether it is a tree. `diagnose` looks at it and, if given, at
+the items of the data. It never stops at the first fault. `mend` repairs what has one obvious repair,
+or what the caller asked for by name. Everything is iterative: a tree may be ten thousand levels deep.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from ..errors import HierarchyError, Problem
-from .edges import HierarchyFile
+from ..errors import HierarchyError, Problem, ResourceLimit
 from .intervals import interval_faults
 from .tree import Hierarchy
 
 SEVERITIES = ("error", "warning", "info")
 INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e")
 UNSPECIFIED = "{} (unspecified)"
+MAX_NODES = 5_000_000
+"""More labels than this are refused."""
+
+
+@dataclass(frozen=True)
+class OtherParent:
+    """A second, different parent of a label, and the line that gives it."""
+
+    label: str
+    parent: str | None
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A line that says again what an earlier one said."""
+
+    label: str
+    first_line: int | None
+    line: int | None
+
+
+@dataclass
+class HierarchyFile:
+    """The edges of a hierarchy with their lines, gathered line by line.
+
+    `parent_of` has the first parent given for each label (None at a root), `line_of` its line,
+    `other_parents` the further ones. `leaf_line_of` is filled by formats that say which labels are
+    meant as leaves. `faults` are broken rows and `unplaced` the labels in them.
+    """
+
+    parent_of: dict[str, str | None] = field(default_factory=dict)
+    line_of: dict[str, int | None] = field(default_factory=dict)
+    other_parents: list[OtherParent] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
+    leaf_line_of: dict[str, int | None] = field(default_factory=dict)
+    faults: list[Problem] = field(default_factory=list)
+    unplaced: set[str] = field(default_factory=set)
+    format: str = "parents"
+    delimiter: str | None = None
+    file: str | None = None
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def roots(self) -> list[str]:
+        """The labels without a parent, in the order of the file."""
+        return [label for label, above in self.parent_of.items() if above is None]
+
+    def add(self, child: str, parent: str | None, line: int | None) -> bool:
+        """Record an edge; return False where `child` had this very parent already."""
+        if child not in self.parent_of:
+            if len(self.parent_of) >= MAX_NODES:
+                what = f"the hierarchy has more than {MAX_NODES:,} labels."
+                remedy = "Split it, or drop the labels that do not occur in the data."
+                raise ResourceLimit(what, remedy, code="too-many-nodes", file=self.file, line=line)
+            self.parent_of[child] = parent
+            self.line_of[child] = line
+            return True
+        if self.parent_of[child] == parent:
+            return False
+        self.other_parents.append(OtherParent(child, parent, line))
+        return True
+
+    def repeat(self, label: str, first_line: int | None, line: int | None) -> None:
+        """Record a line that repeats an earlier one."""
+        self.repeats.append(Repeat(label, first_line, line))
+
+    def fault(self, code: str, what: str, remedy: str, line: int | None) -> None:
+        """Record a broken row."""
+        self.faults.append(Problem(code, what, remedy, self.file, line))
+
+    def declare_roots(self) -> None:
+        """Give the labels that are only ever parents their place as roots."""
+        above_lines: dict[str, int | None] = {}
+        for child, parent in self.parent_of.items():
+            if parent is not None and parent not in self.parent_of:
+                above_lines.setdefault(parent, self.line_of[child])
+        for other in self.other_parents:
+            if other.parent is not None and other.parent not in self.parent_of:
+                above_lines.setdefault(other.parent, other.line)
+        for label, line in above_lines.items():
+            self.add(label, None, line)
 
 
 @dataclass(frozen=True)
@@ -45,16 +128,8 @@ def diagnose(
 ) -> list[Finding]:
     """Return all findings, errors first, each kind in the order of the file.
 
-    Parameters
-    ----------
-    source
-        The edges as read, or a finished hierarchy.
-    items
-        The labels of the data, with the line each is first seen on where that is known.
-    data_file
-        The name to print with lines of the data.
-    allow_forest
-        Accept several roots.
+    `items` are the labels of the data, with the line of `data_file` on which each is first seen where
+    that is known; `allow_forest` accepts several roots.
 
     >>> toy = HierarchyFile({"a": "A", "b": "A", "A": None})
     >>> [str(finding) for finding in diagnose(toy, ["a", "b", "c"])][0]
@@ -94,11 +169,15 @@ def _tree_findings(
     source: HierarchyFile, category_of: set[str], *, allow_forest: bool
 ) -> list[Finding]:
     """All that can make it no tree; the rest of `diagnose` only warns or looks at the data."""
-    findings = [Finding("error", fault) for fault in source.faults]
-    findings += _shape(source, category_of, allow_forest=allow_forest)
-    findings += _parents(source)
-    findings += [Finding("error", problem) for problem in _cycles(source)]
-    return findings + _intervals(source)
+    found = [Finding("error", fault) for fault in source.faults]
+    found += _shape(source, category_of, allow_forest=allow_forest)
+    found += _parents(source)
+    found += _cycles(source)
+    # Labels that are intervals of numbers: gaps, overlaps, numbers in the wrong one.
+    for label, code, what, remedy, certain in interval_faults(source.parent_of):
+        severity = "error" if certain else "warning"
+        found.append(_finding(source, severity, code, what, remedy, source.line_of.get(label)))
+    return found
 
 
 def short(label: str | None) -> str:
@@ -108,105 +187,75 @@ def short(label: str | None) -> str:
     return repr(label if len(label) <= 40 else label[:39] + "…")
 
 
-def _problem(
-    source: HierarchyFile, code: str, what: str, remedy: str, line: int | None = None
-) -> Problem:
-    return Problem(code, what, remedy, source.file, line)
+def _at(line: int | None, whose: str = "") -> str:
+    return "" if line is None else f" (line {line}{whose})"
 
 
-def _shape(source: HierarchyFile, category_of: set[str], *, allow_forest: bool) -> list[Finding]:
+def _finding(
+    source: HierarchyFile,
+    severity: str,
+    code: str,
+    what: str,
+    remedy: str = "",
+    line: int | None = None,
+) -> Finding:
+    return Finding(severity, Problem(code, what, remedy, source.file, line))
+
+
+def _shape(source: HierarchyFile, category_of: set[str], *, allow_forest: bool) -> Iterator[Finding]:
     """Empty, only a root, no root, several roots."""
-    found: list[Finding] = []
+    roots = source.roots
     if not source.parent_of:
         if not source.faults:
-            found.append(
-                Finding(
-                    "error",
-                    _problem(source, "empty-hierarchy", "the hierarchy is empty.", "Give a tree."),
-                )
-            )
-        return found
-    roots = source.roots
-    if not roots:
+            what = "the hierarchy is empty."
+            yield _finding(source, "error", "empty-hierarchy", what, "Give a tree.")
+    elif not roots:
         what = "the hierarchy has no root: every label has a parent."
-        found.append(Finding("error", _problem(source, "no-root", what, "Break the cycle.")))
+        yield _finding(source, "error", "no-root", what, "Break the cycle.")
     elif not category_of:
         what = "the hierarchy has only a root and nothing below it."
         if len(roots) > 1:
             what = "no label of the hierarchy has a parent."
-        remedy = "Put the items below it."
         line = source.line_of.get(roots[0])
-        found.append(Finding("error", _problem(source, "only-root", what, remedy, line)))
+        yield _finding(source, "error", "only-root", what, "Put the items below it.", line)
     elif len(roots) > 1 and not allow_forest:
         remedy = "Join them with --add-root NAME, or correct the top of this row."
-        found += [
-            Finding(
-                "error",
-                _problem(
-                    source,
-                    "several-roots",
-                    f"{short(root)} is one of {len(roots):,} roots; one is allowed.",
-                    remedy,
-                    source.line_of.get(root),
-                ),
-            )
-            for root in roots
-        ]
-    return found
+        for root in roots:
+            what = f"{short(root)} is one of {len(roots):,} roots; one is allowed."
+            yield _finding(source, "error", "several-roots", what, remedy, source.line_of.get(root))
 
 
-def _parents(source: HierarchyFile) -> list[Finding]:
-    """Two parents, repeated lines, a leaf that is a category."""
-    found: list[Finding] = []
+def _parents(source: HierarchyFile) -> Iterator[Finding]:
+    """Two parents, a leaf that is a category, repeated lines."""
     for other in source.other_parents:
         first_line = source.line_of.get(other.label)
-        where = "" if first_line is None else f" (line {first_line})"
-        again = "" if other.line is None else f" (line {other.line})"
         what = (
-            f"{short(other.label)} has two parents: {short(source.parent_of[other.label])}{where} "
-            f"and {short(other.parent)}{again}."
+            f"{short(other.label)} has two parents: {short(source.parent_of[other.label])}"
+            f"{_at(first_line)} and {short(other.parent)}{_at(other.line)}."
         )
         remedy = "Keep one of them, or give the two meanings two labels."
-        found.append(
-            Finding("error", _problem(source, "two-parents", what, remedy, other.line or first_line))
-        )
-    if source.leaf_line_of:
-        found += _leaf_and_category(source)
-    for repeat in source.repeats:
-        where = "" if repeat.first_line is None else f" line {repeat.first_line}"
-        what = f"this line repeats{where or ' an earlier one'}; counted once."
-        remedy = "Remove it, or use --fix."
-        found.append(Finding("info", _problem(source, "duplicate-line", what, remedy, repeat.line)))
-    return found
-
-
-def _leaf_and_category(source: HierarchyFile) -> list[Finding]:
-    leaf_line_of = source.leaf_line_of
-    child_line: dict[str, tuple[str, int | None]] = {}
-    for child, above in source.parent_of.items():
-        if above is not None and above in leaf_line_of:
-            child_line.setdefault(above, (child, source.line_of.get(child)))
-    found: list[Finding] = []
-    for label, (child, line) in child_line.items():
-        where = "" if line is None else f" (line {line})"
+        yield _finding(source, "error", "two-parents", what, remedy, other.line or first_line)
+    child_of_leaf: dict[str, str] = {}
+    for child, above in source.parent_of.items() if source.leaf_line_of else ():
+        if above is not None and above in source.leaf_line_of:
+            child_of_leaf.setdefault(above, child)
+    for label, child in child_of_leaf.items():
         what = (
-            f"{short(label)} is a leaf here and the category above {short(child)}{where}; "
-            "a published label would have two meanings."
+            f"{short(label)} is a leaf here and the category above {short(child)}"
+            f"{_at(source.line_of.get(child))}; a published label would have two meanings."
         )
         remedy = f"Rename the leaf, e.g. {short(UNSPECIFIED.format(label))}."
-        found.append(
-            Finding(
-                "error",
-                _problem(source, "leaf-and-category", what, remedy, leaf_line_of[label]),
-            )
-        )
-    return found
+        line = source.leaf_line_of[label]
+        yield _finding(source, "error", "leaf-and-category", what, remedy, line)
+    for repeat in source.repeats:
+        where = "an earlier one" if repeat.first_line is None else f"line {repeat.first_line}"
+        what = f"this line repeats {where}; counted once."
+        yield _finding(source, "info", "duplicate-line", what, "Remove it, or use --fix.", repeat.line)
 
 
-def _cycles(source: HierarchyFile) -> list[Problem]:
-    """Return one problem for each cycle, which it prints."""
+def _cycles(source: HierarchyFile) -> Iterator[Finding]:
+    """Each cycle once, printed."""
     walk_of: dict[str, int] = {}
-    found: list[Problem] = []
     for walk, start in enumerate(source.parent_of):
         here: str | None = start
         trail: list[str] = []
@@ -226,8 +275,7 @@ def _cycles(source: HierarchyFile) -> list[Problem]:
         remedy = "Remove one of these steps."
         if len(ring) == 1 and source.format == "parents":
             remedy = "Leave the root's parent empty; if repeats are padding, use --format paths."
-        found.append(_problem(source, "cycle", what, remedy, max(lines, default=None)))
-    return found
+        yield _finding(source, "error", "cycle", what, remedy, max(lines, default=None))
 
 
 def fold(label: str) -> str:
@@ -241,26 +289,23 @@ def _against_data(
     category_of: set[str],
     items: Mapping[str, int | None],
     data_file: str | None,
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """Items that are missing or are categories; leaves that do not occur."""
-    found: list[Finding] = []
     missing = [
         label for label in items if label not in source.parent_of and label not in source.unplaced
     ]
     spelled: dict[str, str] = {}
-    if missing:
-        for known in source.parent_of:
-            spelled.setdefault(fold(known), known)
+    for known in source.parent_of if missing else ():
+        spelled.setdefault(fold(known), known)
     for label in missing:
         what = f"item {short(label)} of the data is not in the hierarchy."
         remedy = "Add it, or use --fix with --attach CATEGORY."
         near = spelled.get(fold(label))
         if near is not None:
-            line = source.line_of.get(near)
-            where = "" if line is None else f" (line {line} of the hierarchy)"
+            where = _at(source.line_of.get(near), " of the hierarchy")
             what += f" It has {short(near)}{where}, which looks the same."
             remedy = "Spell both alike."
-        found.append(Finding("error", Problem("unknown-item", what, remedy, data_file, items[label])))
+        yield Finding("error", Problem("unknown-item", what, remedy, data_file, items[label]))
     for label, line in items.items():
         if label in category_of:
             what = f"item {short(label)} of the data is a category of the hierarchy."
@@ -268,46 +313,28 @@ def _against_data(
                 f"Add a leaf such as {short(UNSPECIFIED.format(label))} (--unspecified with --fix) "
                 "and use it in the data."
             )
-            found.append(Finding("error", Problem("item-is-category", what, remedy, data_file, line)))
+            yield Finding("error", Problem("item-is-category", what, remedy, data_file, line))
     unused = sum(1 for label in source.parent_of if label not in category_of and label not in items)
     if unused:
         what = f"{unused:,} leaves of the hierarchy do not occur in the data; they are not published."
-        found.append(Finding("info", _problem(source, "unused-leaves", what, "")))
-    return found
+        yield _finding(source, "info", "unused-leaves", what)
 
 
-def _one_leaf(source: HierarchyFile) -> list[Finding]:
+def _one_leaf(source: HierarchyFile) -> Iterator[Finding]:
     """Categories above a single leaf: they hide nothing."""
-    children: dict[str, int] = {}
-    for above in source.parent_of.values():
-        if above is not None:
-            children[above] = children.get(above, 0) + 1
-    found: list[Finding] = []
+    children = Counter(above for above in source.parent_of.values() if above is not None)
     for leaf, parent in source.parent_of.items():
         above = parent if leaf not in children else None
         while above is not None and children[above] == 1:
             what = f"category {short(above)} has one leaf, {short(leaf)}, so it hides nothing."
             remedy = "Merge it with another category, if that was not meant."
             line = source.line_of.get(above)
-            found.append(Finding("warning", _problem(source, "one-leaf-category", what, remedy, line)))
+            yield _finding(source, "warning", "one-leaf-category", what, remedy, line)
             above = source.parent_of.get(above)
-    return found
 
 
-def _intervals(source: HierarchyFile) -> list[Finding]:
-    """Labels that are intervals of numbers: gaps, overlaps, numbers in the wrong one."""
-    return [
-        Finding(
-            "error" if certain else "warning",
-            _problem(source, code, what, remedy, source.line_of.get(label)),
-        )
-        for label, code, what, remedy, certain in interval_faults(source.parent_of)
-    ]
-
-
-def _spellings(source: HierarchyFile, category_of: set[str]) -> list[Finding]:
+def _spellings(source: HierarchyFile, category_of: set[str]) -> Iterator[Finding]:
     """Outer blanks and invisible characters; leaves, or categories, that only look alike."""
-    found: list[Finding] = []
     first_leaf: dict[str, str] = {}
     first_category: dict[str, str] = {}
     for label in source.parent_of:
@@ -318,19 +345,13 @@ def _spellings(source: HierarchyFile, category_of: set[str]) -> list[Finding]:
         line = source.line_of.get(label)
         if not plain and (label != label.strip() or not INVISIBLE.isdisjoint(label)):
             what = f"label {short(label)} has outer blanks or invisible characters."
-            found.append(
-                Finding(
-                    "warning",
-                    _problem(source, "odd-spelling", what, "Clean it in hierarchy and data.", line),
-                )
-            )
+            remedy = "Clean it in hierarchy and data."
+            yield _finding(source, "warning", "odd-spelling", what, remedy, line)
         if other != label:
-            at = source.line_of.get(other)
-            where = "" if at is None else f" (line {at})"
+            where = _at(source.line_of.get(other))
             what = f"labels {short(label)} and {short(other)}{where} differ only in spelling."
             remedy = "Spell them alike if they mean the same; they count as two."
-            found.append(Finding("warning", _problem(source, "look-alike", what, remedy, line)))
-    return found
+            yield _finding(source, "warning", "look-alike", what, remedy, line)
 
 
 def mend(
@@ -343,18 +364,9 @@ def mend(
 ) -> tuple[HierarchyFile, list[str]]:
     """Return the edges with unambiguous faults repaired, and what was done.
 
-    Parameters
-    ----------
-    source
-        The edges as read.
-    items
-        The labels of the data, for `attach` and `unspecified`.
-    add_root
-        Join several roots below a new one of this name.
-    attach
-        Put items that are missing below this category; ``"*"`` or the root's own label for the root.
-    unspecified
-        Give each category that is also an item or a leaf line a leaf ``X (unspecified)``.
+    Several roots are joined below `add_root`. `items` that are missing are put below the category
+    `attach`; ``"*"`` is the root. With `unspecified` each category that is also an item or a leaf line
+    gets a leaf ``X (unspecified)``.
     """
     source = as_file(source)
     parent_of = dict(source.parent_of)

@@ -22,7 +22,7 @@ from ..hierarchy.intervals import from_intervals
 from ..hierarchy.tree import Hierarchy
 from ..model.layout import NO_VALUE
 from ..model.microdata import Microdata, check_roles
-from ..model.vocabulary import label_fault
+from ..model.transactions import label_fault
 from .column_look import Roles, look_at_columns
 from .columns import Column, Columns, by_line, records_of_ids, repeats, told_of_unused
 from .csv_text import Flags

@@ -20,8 +20,7 @@ from ..errors import DataError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
 from ..model.layout import NO_VALUE, Layout, LayoutColumn
 from ..model.pattern_pair import PatternPair
-from ..model.transactions import Transactions
-from ..model.vocabulary import label_fault
+from ..model.transactions import Transactions, label_fault
 from .column_look import Roles, look_at_columns
 from .columns import FRAME, Column, Columns, told_of_unused
 from .csv_text import Flags

@@ -12,8 +12,7 @@ import numpy as np
 from ..arguments import checked
 from ..errors import Problem, UsageError
 from ..model.layout import LayoutColumn
-from ..model.records import Records
-from ..model.vocabulary import label_fault
+from ..model.transactions import Records, label_fault
 from .column_look import Roles, follows_blank, look_at_columns
 from .columns import merged_by_id, told_of_unused
 from .csv_text import Places

@@ -32,7 +32,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..errors import DataError, Problem, UsageError
 from ..model.microdata import Microdata
 from ..model.rules import NegativeRule, tuples_meeting
-from ..model.vocabulary import label_fault
+from ..model.transactions import label_fault
 from .columns import check_names
 from .csv_text import Fields, guess_table_delimiter, quoted, ragged_problems, split_fields
 from .folder.staging import write_text_file

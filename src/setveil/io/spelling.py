@@ -15,8 +15,7 @@ from typing import Literal, cast
 
 from ..errors import DataError, Problem
 from ..model.numbers import counted
-from ..model.transactions import Transactions
-from ..model.vocabulary import cleaned
+from ..model.transactions import Transactions, cleaned
 from .source import MAX_PROBLEMS, shorten
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]

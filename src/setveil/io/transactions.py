@@ -21,8 +21,7 @@ import numpy as np
 from ..arguments import checked
 from ..distinct import first_places, number_distinct
 from ..errors import DataError, Problem, UsageError
-from ..model.transactions import Transactions
-from ..model.vocabulary import label_fault
+from ..model.transactions import Transactions, label_fault
 from .columns import Draft, no_records
 from .csv_text import (
     MAX_FIELD_CHARACTERS,

@@ -32,8 +32,7 @@ from ..errors import UsageError
 from ..kernels.rows import merge_rows
 from ..kernels.supports import count_supports, index_nodes
 from ..model.numbers import exact_growth, exact_support
-from ..model.transactions import Transactions
-from ..model.vocabulary import Vocabulary
+from ..model.transactions import Transactions, Vocabulary
 from ..progress import Watch
 from .emerging_findings import EmergingPattern, EmergingPatterns
 from .itemsets import MOST_SETS, Counts, Ids, Itemsets, frequent_itemsets, least_count

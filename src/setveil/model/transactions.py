@@ -7,13 +7,21 @@ remembers the format the data came in, `notices` what the reader had to say abou
 `unprotected` holds, record by record, the raw cells of columns that no promise covers; no method sees
 them.
 
-`Rows` are transactions bound to a hierarchy: their items are the numbers of its leaves.
+`Rows` are transactions bound to a hierarchy: their items are the numbers of its leaves. `Records` are
+those of a table with set-valued columns. A kept cell is known to an attacker as an item is, so it
+counts as one: every value is the item ``column=value``, and all columns together make one set a record.
+The id of a person, if there was one, has served to merge rows and is gone.
+
+Labels have int32 ids, given in label order (by code point): they do not depend on the order of rows.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,11 +30,93 @@ from numpy.typing import NDArray
 from ..distinct import distinct, sort_within
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
-from .layout import Layout
-from .vocabulary import Vocabulary, label_faults
+from .layout import Layout, LayoutColumn
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The distinct labels in code point order; the position of a label is its id.
+
+    >>> words = Vocabulary.of(["milk", "beer", "milk"])
+    >>> words.labels, words.id_of("milk")
+    (('beer', 'milk'), 1)
+    """
+
+    labels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, labels: Iterable[str]) -> Vocabulary:
+        """Return the vocabulary of these labels; repeats count once."""
+        return cls(tuple(sorted(set(labels))))
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each label."""
+        return {label: number for number, label in enumerate(self.labels)}
+
+    def id_of(self, label: str) -> int:
+        """Return the id of `label`; KeyError if it is not here."""
+        return self.ids[label]
+
+    def __contains__(self, label: object) -> bool:
+        return label in self.ids
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.labels)
+
+
+def label_fault(label: str) -> tuple[str, str, str] | None:
+    """Return (code, what, remedy) if no format could hold this label, else None."""
+    if not label:
+        return "empty-item", "an empty item.", "Remove it, or give it a name."
+    if "\0" in label:
+        return "nul-byte", "an item with a zero character.", "Remove it."
+    if "\ufeff" in label:
+        return "bom-inside", "a byte order mark (U+FEFF) in an item.", "Remove it."
+    if not label.isascii() and _SURROGATE.search(label):
+        return "lone-surrogate", "an item with half a surrogate pair.", "Write the whole character."
+    return None
+
+
+def cleaned(label: str) -> str:
+    """Return what a reader sees: no invisible characters, no blanks at the ends, one kind of blank."""
+    if label.isascii():
+        return label.strip()
+    seen = "".join(mark for mark in label if unicodedata.category(mark) != "Cf")
+    return unicodedata.normalize("NFC", seen).replace("\u00a0", " ").strip()
+
+
+def label_faults(labels: Iterable[str]) -> list[Problem]:
+    """Return what is wrong with labels made in Python that no reader would have handed over.
+
+    A label without text, one that is not whole, and two that look the same. What a format cannot hold
+    is told where it is written.
+
+    >>> [problem.code for problem in label_faults(["milk", "caf\u00e9", "cafe\u0301", ""])]
+    ['empty-item', 'two-spellings']
+    """
+    problems: list[Problem] = []
+    first_of_cleaned: dict[str, str] = {}
+    for label in sorted(labels):
+        fault = label_fault(label)
+        if fault is not None and fault[0] in ("empty-item", "lone-surrogate"):
+            problems.append(Problem(*fault))
+        elif (twin := first_of_cleaned.setdefault(cleaned(label), label)) != label:
+            problems.append(
+                Problem(
+                    "two-spellings",
+                    f"{twin[:40]!a} and {label[:40]!a} are two spellings of the same text.",
+                    "Make them one label, or two that can be told apart.",
+                )
+            )
+    return problems
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,3 +383,53 @@ def labelled(indptr: Counts, nodes: Ids, labels: Sequence[str]) -> Transactions:
     items = sort_within(indptr, item_of_node[nodes], len(labels))
     vocabulary = Vocabulary(tuple(labels[node] for node in order))
     return Transactions(vocabulary, indptr, items)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records as sets of ``column=value`` items, with the columns they came from.
+
+    >>> table = Transactions.from_rows([["sex=F", "drug=a", "drug=b"], ["sex=M"]])
+    >>> columns = (LayoutColumn("sex", "kept"), LayoutColumn("drug", "set", " "))
+    >>> records = Records(columns, table)
+    >>> records
+    Records(2 records, sex kept, drug set)
+    >>> list(records.column("drug").rows())
+    [('a', 'b'), ()]
+    """
+
+    columns: tuple[LayoutColumn, ...]
+    items: Transactions
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __repr__(self) -> str:
+        roles = ", ".join(f"{column.name} {column.role}" for column in self.columns)
+        return f"Records({len(self):,} records, {roles})"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the reader had to say about the data."""
+        return self.items.notices
+
+    def as_transactions(self) -> Transactions:
+        """Return all columns as one set a record, labelled ``column=value``."""
+        return self.items
+
+    def labels_of(self, name: str) -> tuple[str, ...]:
+        """Return the labels ``column=value`` of one column."""
+        prefix = f"{name}="
+        return tuple(label for label in self.items.vocabulary.labels if label.startswith(prefix))
+
+    def column(self, name: str) -> Transactions:
+        """Return one column as transactions, its values without the name of the column."""
+        prefix = f"{name}="
+        labels = [
+            label.removeprefix(prefix) if label.startswith(prefix) else ""
+            for label in self.items.vocabulary.labels
+        ]
+        of_column = np.array([label.startswith(prefix) for label in self.items.vocabulary.labels])
+        records = np.repeat(np.arange(len(self), dtype=np.int64), self.items.length_by_record)
+        kept = of_column[self.items.items] if len(of_column) else np.zeros(0, dtype=np.bool_)
+        return Transactions.from_codes(labels, records[kept], self.items.items[kept], len(self))

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from ..distinct import distinct, number_distinct
 from ..hierarchy.tree import Hierarchy
 from ..model.layout import Layout
-from ..model.transactions import Rows, Transactions, canonical_order
-from ..model.vocabulary import Vocabulary
+from ..model.transactions import Rows, Transactions, Vocabulary, canonical_order
 from .header import records_with
 
 Ids = NDArray[np.int32]

@@ -21,8 +21,7 @@ from ..hierarchy.tree import Hierarchy
 from ..model.costs import WEIGHTED, cost_title
 from ..model.guarantees import Guarantee
 from ..model.layout import Layout
-from ..model.transactions import Rows, Transactions, as_labels, canonical_order
-from ..model.vocabulary import Vocabulary
+from ..model.transactions import Rows, Transactions, Vocabulary, as_labels, canonical_order
 from .header import Header, ObjectiveValue, Seal, is_useless, telling_records
 from .recoding import Part, Recoding, published_rows
 

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from ..distinct import count_distinct, number_distinct
 from ..kernels.rows import merge_rows, recode_rows
-from ..model.transactions import Transactions
-from ..model.vocabulary import Vocabulary
+from ..model.transactions import Transactions, Vocabulary
 from ..plain import Plain
 from .crowd import Crowd, Estimate, Table, percent
 from .curve import KnownItems, RiskCurve, RiskPoint, draw_items

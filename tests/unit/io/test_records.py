@@ -14,8 +14,7 @@ from setveil.errors import DataError, UsageError
 from setveil.io.formats import FORMATS, cannot_hold, format_of
 from setveil.io.records import read_records
 from setveil.model.layout import Layout, LayoutColumn
-from setveil.model.records import Records
-from setveil.model.transactions import Transactions
+from setveil.model.transactions import Records, Transactions
 from tests.shared_data import shared_data
 
 TEXT = "who,sex,drugs,signs,zip\nx,F,a b,s1,9\ny,M,,s1|s2,8\nx,F,c,,9\n"

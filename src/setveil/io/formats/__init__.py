@@ -12,8 +12,7 @@ import numpy as np
 
 from ...errors import InternalError
 from ...model.layout import Layout
-from ...model.transactions import Transactions
-from ...model.vocabulary import label_fault
+from ...model.transactions import Transactions, label_fault
 from ..csv_text import Head
 from ..source import shorten
 from ..spelling import is_formula

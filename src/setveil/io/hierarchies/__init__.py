@@ -23,8 +23,7 @@ from typing import BinaryIO
 
 from ...arguments import checked
 from ...errors import UsageError
-from ...hierarchy.doctor import mend, to_hierarchy
-from ...hierarchy.edges import HierarchyFile
+from ...hierarchy.doctor import HierarchyFile, mend, to_hierarchy
 from ...hierarchy.tree import Hierarchy
 from ..folder.staging import write_text_file
 from ..source import plain_text, read_source

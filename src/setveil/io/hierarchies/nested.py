@@ -18,7 +18,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NoReturn
 
 from ...errors import HierarchyError, ResourceLimit
-from ...hierarchy.edges import MAX_NODES, HierarchyFile
+from ...hierarchy.doctor import MAX_NODES, HierarchyFile
 from ...hierarchy.tree import Hierarchy
 
 MAX_DEPTH = 50_000

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ...errors import DataError, HierarchyError, Problem, ResourceLimit
-from ...hierarchy.edges import HierarchyFile
+from ...hierarchy.doctor import HierarchyFile
 from ...hierarchy.tree import Hierarchy
 from ..csv_text import quoted
 
