@@ -14,21 +14,22 @@ are told as a band only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import Guarantee
-from ..model.transactions import Rows, Transactions
+from ..model.transactions import Rows, Transactions, labelled
 from ..risk.crowd import Estimate, percent
-from ..risk.curve import MOST, QUICK, RiskCurve, risk_curve
+from ..risk.curve import MOST, QUICK, READINGS, RiskCurve, RiskPoint, risk_curve
 from .axes import SMALL, Mark, Scale, draw_levels, name_ends
 from .charts import line_chart
 from .drawing import BLUE, MARGIN, MUTED, VERMILION, Drawing, Figure
-from .html import Content, Html, element, join, picture, section, table
+from .html import Content, Html, element, join, paragraph, picture, section, small, table
 from .pages.sections import counted
 
 WIDTH, TOP, HEIGHT = 880.0, 96.0, 260.0
@@ -47,21 +48,14 @@ LOOKS = {
 def risk_figure(*, before: RiskCurve | None = None, after: RiskCurve | None = None) -> Figure:
     """Return the share of records at risk against the number of items known.
 
-    Parameters
-    ----------
-    before
-        The curve of the original records. A picture with it is not for publication.
-    after
-        The curve of what is published.
+    A picture with the curve of `before`, of the original records, is not for publication.
 
     >>> from setveil.model.transactions import Transactions
     >>> from setveil.risk.curve import risk_curve
     >>> risk_figure(after=risk_curve(Transactions.from_rows([["a"], ["a", "b"]]), k=2))
     Figure('Records at risk, by what is known of them')
     """
-    curves = {
-        name: curve for name, curve in (("before", before), ("after", after)) if curve is not None
-    }
+    curves = _given(before, after)
     if not curves:
         raise UsageError("there is no curve to draw.", "Give before, after, or both.")
     k = next(iter(curves.values())).k
@@ -81,6 +75,11 @@ def risk_figure(*, before: RiskCurve | None = None, after: RiskCurve | None = No
         lines.append(f"Bars: 95 % intervals, from up to {draws:,} drawn records; the rest is counted.")
     sheet.lines(MARGIN, foot, lines, size=SMALL)
     return Figure(title, sheet.svg())
+
+
+def _given(before: RiskCurve | None, after: RiskCurve | None) -> dict[str, RiskCurve]:
+    both = {"before": before, "after": after}
+    return {name: curve for name, curve in both.items() if curve is not None}
 
 
 def _panel(sheet: Drawing, x: float, told: str, curves: Mapping[str, RiskCurve], suffix: str) -> None:
@@ -111,7 +110,10 @@ def _panel(sheet: Drawing, x: float, told: str, curves: Mapping[str, RiskCurve],
             sheet.path(places, colour=mark.colour, dash=mark.dash)
         for px, share in shares:
             if not share.exact:
-                _draw_interval(sheet, px, up.place(share.low), up.place(share.high), mark.colour)
+                low, high = up.place(share.low), up.place(share.high)
+                sheet.line(px, low, px, high, colour=mark.colour, weight=1.2)
+                for y in (low, high):
+                    sheet.line(px - 4, y, px + 4, y, colour=mark.colour, weight=1.2)
         if most <= 5 * MOST_MARKED:
             for place in places:
                 mark.draw(sheet, *place)
@@ -120,17 +122,13 @@ def _panel(sheet: Drawing, x: float, told: str, curves: Mapping[str, RiskCurve],
     name_ends(sheet, ends, right + 11, (TOP, bottom))
 
 
-def _draw_interval(sheet: Drawing, x: float, low: float, high: float, colour: str) -> None:
-    sheet.line(x, low, x, high, colour=colour, weight=1.2)
-    for y in (low, high):
-        sheet.line(x - 4, y, x + 4, y, colour=colour, weight=1.2)
-
-
 def _in_words(curves: Mapping[str, RiskCurve]) -> str:
+    def told(point: RiskPoint) -> str:
+        shares = ((reading.replace("_", " "), getattr(point, reading).value) for reading in READINGS)
+        return ", ".join(f"{reading} {percent(value)}" for reading, value in shares)
+
     parts = [
-        f"{when}, {point.known} known: worst {percent(point.worst.value)}, average "
-        f"{percent(point.average.value)}, worst unique {percent(point.worst_unique.value)}, "
-        f"average unique {percent(point.average_unique.value)}"
+        f"{when}, {point.known} known: {told(point)}"
         for when, curve in curves.items()
         for point in curve.points[: 2 * MOST_MARKED]
     ]
@@ -141,8 +139,7 @@ BEYOND = 2
 """How far past the promise the curve goes at least, in known items."""
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """A share as it may be told: in words, and where it is drawn."""
 
     words: str
@@ -172,14 +169,8 @@ def curve_of_records(
 ) -> RiskCurve | None:
     """Return the risk of records, published or not; None where there is nothing to know.
 
-    Parameters
-    ----------
-    records
-        The records.
-    guarantee
-        What is promised: it tells how few records are too few, and which labels are not known.
-    budget
-        How much work to spend, as for `risk.curve.risk_curve`; little by default.
+    The guarantee tells how few records are too few, and which labels are not known. Little work is
+    spent unless a `budget` is given, as for `risk.curve.risk_curve`.
     """
     seen = known_labels(records, guarantee)
     if not len(seen) or not len(seen.items):
@@ -211,9 +202,7 @@ def curve_before(
     rows: Rows, hierarchy: Hierarchy, guarantee: Guarantee, *, budget: int | None = None
 ) -> RiskCurve | None:
     """Return the risk of the original records, for the holder's eyes alone."""
-    records = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(rows.indptr))
-    leaves = hierarchy.labels[: hierarchy.n_leaves]
-    original = Transactions.from_codes(leaves, records, rows.leaves, len(rows))
+    original = labelled(rows.indptr, rows.leaves, hierarchy.labels)
     return curve_of_records(original, guarantee, budget=budget)
 
 
@@ -223,21 +212,24 @@ def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
         return Html("")
     least, upto = guarantee.least_support, covered(guarantee)
     none = Told("0 %, verified", 0.0)
-    rows: list[tuple[Content, ...]] = []
-    worst: list[tuple[float, float | None]] = []
-    average: list[tuple[float, float | None]] = []
-    for point in curve.points:
-        safe = upto is None or point.known <= upto
-        at_worst = none if safe else told(point.worst, curve.records, least)
-        at_random = none if safe else told(point.average, curve.records, least)
-        rows.append((str(point.known), at_worst.words, at_random.words))
-        worst.append((point.known, at_worst.drawn))
-        average.append((point.known, at_random.drawn))
-    sentences = [element("p", sentence) for sentence in _sentences(curve, least, upto)]
-    if not any(share for _, share in worst):
+    shares = {
+        point.known: (none, none)
+        if upto is None or point.known <= upto
+        else (
+            told(point.worst, curve.records, least),
+            told(point.average, curve.records, least),
+        )
+        for point in curve.points
+    }
+    sentences = [paragraph(sentence) for sentence in _sentences(curve, least, upto)]
+    if not any(worst.drawn for worst, _ in shares.values()):
         return section("risk", "What is left to whoever knows more", *sentences)
+    lines = ("most telling labels", "labels at random")
     drawn = line_chart(
-        {"most telling labels": worst, "labels at random": average},
+        {
+            name: [(known, both[place].drawn) for known, both in shares.items()]
+            for place, name in enumerate(lines)
+        },
         title=f"Records that fewer than {least} match, by what is known",
         x_label="labels known of a record",
         y_label="share of records",
@@ -251,10 +243,10 @@ def risk_after(curve: RiskCurve | None, guarantee: Guarantee) -> Html:
         picture(drawn),
         table(
             ("labels known", "#most telling ones", "#at random"),
-            rows,
+            [(str(known), worst.words, average.words) for known, (worst, average) in shares.items()],
             caption=f"Share of records of which such labels fit fewer than {least} records",
         ),
-        element("p", " ".join(_notes(curve, guarantee, least)), class_="small"),
+        small(" ".join(_notes(curve, guarantee, least))),
     )
 
 
@@ -303,9 +295,7 @@ def _notes(curve: RiskCurve, guarantee: Guarantee, least: int) -> list[str]:
 
 def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarantee: Guarantee) -> Html:
     """Return the private part: the risk of the original records beside that of the release, exactly."""
-    curves = {
-        name: curve for name, curve in (("before", before), ("after", after)) if curve is not None
-    }
+    curves = _given(before, after)
     if not curves:
         return Html("")
     least = guarantee.least_support
@@ -321,10 +311,9 @@ def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarant
     return section(
         "risk",
         "What an attacker could do, before and after",
-        element(
-            "p",
+        paragraph(
             f"The share of records of which what is known fits fewer than {least} records, or the "
-            "record alone. Worst: the most telling items or labels are known. Average: any of them.",
+            "record alone. Worst: the most telling items or labels are known. Average: any of them."
         ),
         picture(drawn) if len(rows) > 1 else "",
         table(("known", *heads), rows, caption="Exact unless an interval is shown (95 %)"),
