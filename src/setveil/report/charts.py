@@ -57,20 +57,9 @@ def line_chart(
 ) -> Figure:
     """Return lines over one pair of axes, each named at its end.
 
-    Parameters
-    ----------
-    series
-        The points (x, y) of each line by its name. Where y is None the line is broken.
-    title, x_label, y_label
-        The heading and the names of the axes, with their units.
-    percent
-        The y values are shares, shown in percent.
-    log_x, log_y
-        Logarithmic axes. Values of 0 lie on a mark of their own.
-    y_max
-        Where the y axis ends; by default above the largest value.
-    notes
-        Lines of small print below.
+    Where the y of a point is None the line is broken. With `percent` the y values are shares. On a
+    logarithmic axis values of 0 lie on a mark of their own. The y axis ends at `y_max`, by default
+    above the largest value. `notes` are small print below.
 
     >>> line_chart({"aa": [(1, 0.2), (2, 0.4)]}, title="Loss", x_label="m", y_label="NCP")
     Figure('Loss')
@@ -117,22 +106,9 @@ def bar_chart(
 ) -> Figure:
     """Return bars that lie, in the order given, each below its number and its name.
 
-    Numbers stand at the left, where a narrow screen shows them before it is scrolled.
-
-    Parameters
-    ----------
-    bars
-        Name and length of each.
-    title, x_label
-        The heading, and what the lengths are, with their unit.
-    percent
-        The lengths are shares, shown in percent.
-    told
-        What is written above each bar instead of its number.
-    groups
-        Of which of two groups each bar is, in words; a legend tells them apart.
-    notes
-        Lines of small print below.
+    Numbers stand at the left, where a narrow screen shows them before it is scrolled; `told` is what is
+    written above each bar instead. `groups` say of which of two groups each bar is; a legend tells them
+    apart. `notes` are small print below.
 
     >>> bar_chart([("aa", 0.2), ("optimal", 0.1)], title="Loss", x_label="NCP", percent=True)
     Figure('Loss')
@@ -189,20 +165,9 @@ def heat_map(
 ) -> Figure:
     """Return a grid of cells, the darker the larger, each with its number where cells are wide enough.
 
-    Parameters
-    ----------
-    values
-        The number of each cell by (x, y). A cell without a number is left white, with a broken line.
-    title, x_label, y_label
-        The heading and the names of columns and rows; "m, what it is" names them m = 1, m = 2, ...
-    told
-        What is written into a cell instead of its number.
-    percent
-        The numbers are shares, shown in percent.
-    marked
-        A cell that is framed: what was chosen.
-    notes
-        Lines of small print below.
+    Cells are by (x, y); one without a number is left white, with a broken line. A label "m, what it is"
+    names columns or rows m = 1, m = 2, ... What is `told` is written into a cell instead of its number,
+    and the one that is `marked` is framed. `notes` are small print below.
 
     >>> heat_map({(1, 2): 0.2, (2, 2): None}, title="Loss", x_label="m", y_label="k")
     Figure('Loss')

@@ -127,12 +127,7 @@ def number(value: float) -> str:
 class Drawing:
     """Shapes on a sheet of paper; `svg` returns the whole.
 
-    Parameters
-    ----------
-    width, height
-        The size of the sheet.
-    title, description
-        Read out by screen readers; the description says in words what the picture shows.
+    The title is read out by screen readers, with the description of what the picture shows.
     """
 
     def __init__(self, width: float, height: float, *, title: str, description: str = "") -> None:

@@ -216,14 +216,7 @@ def policy() -> str:
 def page(title: str, *content: Content, private: bool = False) -> bytes:
     """Return a whole page as it is written to a file.
 
-    Parameters
-    ----------
-    title
-        What a browser shows as the page's name.
-    content
-        What the body holds.
-    private
-        Whether the page holds personal data; it is then marked throughout and not to be indexed.
+    One that is `private` holds personal data: it is marked throughout and not to be indexed.
     """
     robots = [element("meta", name="robots", content="noindex, nofollow, noarchive")] if private else []
     head = element(
@@ -269,16 +262,8 @@ def outline(
 ) -> Html:
     """Return the list, with a legend of the kinds that it shows.
 
-    Parameters
-    ----------
-    hierarchy
-        What to show.
-    kind_by_node
-        What each node is to the release: a key of `KEYS`.
-    weight_by_node
-        What is opened and shown first: the heaviest.
-    told_of_node, told_of_rest
-        What is written behind a node that is not opened, and for siblings that share a line.
+    What each node is to the release is a key of `KEYS`; the heaviest are opened and shown first. What
+    is told stands behind a node that is not opened, and for the rest of siblings that share a line.
     """
     if not len(hierarchy):
         return Html("")

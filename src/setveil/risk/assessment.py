@@ -22,14 +22,9 @@ from ..plain import Plain
 from ..progress import Watch
 from .attackers import AttackerModels, attacker_models
 from .crowd import SEED, Crowd, Estimate, Table, percent
-from .curve import BUDGET, RiskCurve, curve_of, draws_of, heads_in_words
+from .curve import BUDGET, READINGS, RiskCurve, curve_of, draws_of, heads_in_words, heads_of
 
 _STEPS_PER_ROW = 8
-
-TITLES = {
-    "held": "all items known",
-    "equal": "all items known, and no others",
-}
 
 
 @dataclass(frozen=True)
@@ -49,10 +44,8 @@ class WholeRecords(Table):
     def _rows(self) -> list[tuple[str, str, str]]:
         return [
             ("known", f"<{self.k}", "unique"),
-            *(
-                (title, str(getattr(self, name)), str(getattr(self, f"{name}_unique")))
-                for name, title in TITLES.items()
-            ),
+            ("all items known", str(self.held), str(self.held_unique)),
+            ("all items known, and no others", str(self.equal), str(self.equal_unique)),
         ]
 
 
@@ -82,19 +75,12 @@ def _dearest(crowd: Crowd) -> int:
 
 
 @dataclass(frozen=True)
-class NegativePoint:
-    """The shares of records that fewer than k fit, or only they themselves, if j things are known."""
+class NegativePoint(Plain):
+    """The shares of records that fewer than k fit, or only they themselves, if so much is known."""
 
     known: int
-    below: Estimate
-    unique: Estimate
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "known": self.known,
-            "average": self.below.as_dict(),
-            "average_unique": self.unique.as_dict(),
-        }
+    average: Estimate
+    average_unique: Estimate
 
 
 @dataclass(frozen=True)
@@ -109,7 +95,7 @@ class NegativeCurve(Table):
 
     def _rows(self) -> list[tuple[str, str, str]]:
         head = ("known", f"average <{self.k}", "average unique")
-        return [head, *((str(p.known), str(p.below), str(p.unique)) for p in self.points)]
+        return [head, *((str(p.known), str(p.average), str(p.average_unique)) for p in self.points)]
 
 
 def negative_curve(crowd: Crowd, k: int, *, most: int, n_draws: int) -> NegativeCurve:
@@ -188,23 +174,8 @@ def assess_risk(
 ) -> Assessment:
     """Return what attackers can do with records, the original ones or those that are published.
 
-    Parameters
-    ----------
-    transactions
-        The records.
-    k
-        A record is at risk where fewer records than this match, itself included.
-    most
-        The most items known; by default 6, or the length of the longest record if that is less.
-    population
-        Records of the population from which the data were taken, in the same labels; for the
-        journalist and the marketer.
-    budget
-        How much work to spend, in steps; see `risk_curve`.
-    threads
-        The threads to use, all if not given; the result does not depend on their number.
-    watch
-        Progress and cancelling.
+    The `population` are the records from which the data were taken, in the same labels; it is for the
+    journalist and the marketer. For the rest see `risk_curve`.
     """
     whole_number("k", k, least=2)
     watch = watch or Watch()
@@ -222,14 +193,6 @@ def assess_risk(
     return Assessment(curve, negative, whole, attackers)
 
 
-COLUMNS = (
-    ("worst", "worst <{k}"),
-    ("average", "average <{k}"),
-    ("worst_unique", "worst unique"),
-    ("average_unique", "average unique"),
-)
-
-
 @dataclass(frozen=True)
 class RiskComparison(Plain, Table):
     """The risk of the original records and of what is published of them; ``print`` it as a table.
@@ -240,20 +203,14 @@ class RiskComparison(Plain, Table):
     after: Assessment
 
     def _rows(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [
-            ("known", *(title.format(k=self.after.k) for _, title in COLUMNS))
-        ]
+        rows = [heads_of(self.after.k)]
         most = max(len(self.before.curve.points), len(self.after.curve.points))
         for known in range(1, most + 1):
             before, after = self.before.curve.at(known), self.after.curve.at(known)
-            cells = (_cell(getattr(before, name), getattr(after, name)) for name, _ in COLUMNS)
-            rows.append((str(known), *cells))
-        one, other = self.before.whole, self.after.whole
+            rows.append((str(known), *(_cell(before, after, name) for name in READINGS)))
         for reading, told in (("held", "all items"), ("equal", "all, no others")):
-            below, alone = (
-                _cell(getattr(one, reading + suffix), getattr(other, reading + suffix))
-                for suffix in ("", "_unique")
-            )
+            below = _cell(self.before.whole, self.after.whole, reading)
+            alone = _cell(self.before.whole, self.after.whole, f"{reading}_unique")
             # Whoever knows the whole record has no choice of items: both readings are the same.
             rows.append((told, below, below, alone, alone))
         return rows
@@ -269,9 +226,6 @@ class RiskComparison(Plain, Table):
         return f"{head}, {counts}\n{heads_in_words(self.after.k)}\n"
 
 
-def _cell(before: Estimate, after: Estimate) -> str:
-    return f"{_short(before)} -> {_short(after)}"
-
-
-def _short(share: Estimate) -> str:
-    return f"{'' if share.exact else '~'}{percent(share.value)}"
+def _cell(before: object, after: object, name: str) -> str:
+    shares: list[Estimate] = [getattr(side, name) for side in (before, after)]
+    return " -> ".join(f"{'' if one.exact else '~'}{percent(one.value)}" for one in shares)

@@ -71,14 +71,8 @@ LARGEST = 200_000_000
 class DeFinettiAttack:
     """How well the attack guesses.
 
-    Attributes
-    ----------
-    tuples, right
-        How many tuples there are, and of how many the value was guessed.
-    by_share
-        How many would be guessed by naming the most frequent value of each bucket.
-    rounds, settled
-        How many rounds were needed, and whether guesses stopped changing.
+    Of the values of `tuples`, so many were guessed `right`; `by_share` would be by naming the most
+    frequent value of each bucket. It is `settled` if the guesses stopped changing.
     """
 
     tuples: int
@@ -261,19 +255,12 @@ def _valid_where_somebody_has(shared: SharedBucket, gap: Gap, meets: Flags) -> F
 class BackgroundAttack:
     """What the rules tell about the tuples of buckets.
 
-    Attributes
-    ----------
-    l
-        The number of possible values asked for.
-    tuples_by_possible
-        How many tuples have 0, 1, 2, ... possible values. None at all means that the rules contradict
-        the bucket, or leave no value but the one that stands for none.
-    by_elimination
-        How many tuples have fewer than l values in their bucket that no rule rules out: what is seen
-        without thinking of the others in the bucket.
-    tuples_by_possible_with_gaps
-        The same as `tuples_by_possible` for whoever also concludes from a rule that is missing that
-        somebody breaks it, whichever tells most; None where it is not known which are missing.
+    `l` possible values are asked for. A tuple with fewer is vulnerable, one with a single one
+    disclosed. None at all means that the rules contradict the bucket, or leave no value but the one
+    that stands for none. `by_elimination` is how many have fewer than l values in their bucket that no
+    rule rules out: what is seen without thinking of the others in it. The last counts are for whoever
+    also concludes from a rule that is missing that somebody breaks it, whichever tells most; None where
+    it is not known which are missing.
     """
 
     l: int  # noqa: E741 - the papers' name
@@ -386,18 +373,8 @@ def takeable_counts(classes: TupleClasses, bucketing: Bucketing) -> NDArray[np.i
 class TableRisk:
     """The two attacks on a table in buckets; ``print`` it for a summary.
 
-    Attributes
-    ----------
-    guarantee
-        What the table promises.
-    records, buckets
-        How many there are.
-    rules
-        How many rules the first attacker knows.
-    background
-        What whoever knows the rules learns.
-    learning
-        How many values are guessed by learning; None where the true ones are not known. Private.
+    The first attacker knows so many `rules`. `learning` is private: how many values are guessed; None
+    where the true ones are not known.
     """
 
     guarantee: BucketGuarantee

@@ -29,6 +29,7 @@ from ..kernels.attack.matches import Data, draw_records
 from ..kernels.rows import merge_rows, recode_rows
 from ..kernels.supports import Index, count_supports, index_nodes
 from ..model.transactions import Transactions
+from ..plain import html_table
 
 Z = 1.959963984540054
 """Within so many standard errors lie 95 of 100 draws of a normal distribution."""
@@ -153,21 +154,6 @@ def as_text(rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
     return "\n".join([*lines, *(f"  {note}" for note in notes)])
 
 
-def as_html(rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
-    """Return rows as an HTML table.
-
-    >>> as_html([("who",), ("<b>",)])
-    '<table><thead><tr><th>who</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
-    """
-    head, *body = rows
-    named = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    lines = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in body
-    )
-    noted = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    return f"<table><thead><tr>{named}</tr></thead><tbody>{lines}</tbody></table>{noted}"
-
-
 class Table:
     """What prints as a table, and shows as one in notebooks."""
 
@@ -187,7 +173,8 @@ class Table:
         return self._head() + as_text(self._rows(), self.notes())
 
     def _repr_html_(self) -> str:
-        return as_html(self._rows(), self.notes())
+        head, *body = self._rows()
+        return html_table(body, head) + "".join(f"<p>{escape(note)}</p>" for note in self.notes())
 
 
 Ids = NDArray[np.int32]

@@ -21,7 +21,7 @@ machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb
 
@@ -296,11 +296,17 @@ class RiskPoint(Plain):
     average_unique: Estimate
 
 
-READINGS = ("worst", "average", "worst_unique", "average_unique")
+READINGS = {
+    "worst": "worst <{k}",
+    "average": "average <{k}",
+    "worst_unique": "worst unique",
+    "average_unique": "average unique",
+}
+"""The fields of a point, and the heads of their columns."""
 
 
 @dataclass(frozen=True)
-class RiskCurve(Table):
+class RiskCurve(Plain, Table):
     """The share of records at risk against the number of items known; ``print`` it as a table.
 
     `draws` is how many records were drawn for the points that are not exact, 0 where all are.
@@ -308,8 +314,8 @@ class RiskCurve(Table):
 
     k: int
     records: int
+    draws: int
     points: tuple[RiskPoint, ...]
-    draws: int = 0
 
     def at(self, known: int) -> RiskPoint:
         """Return the point of a number of known items; the last one for more than it goes to."""
@@ -319,21 +325,14 @@ class RiskCurve(Table):
     def exact(self) -> bool:
         return all(getattr(point, name).exact for point in self.points for name in READINGS)
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "k": self.k,
-            "records": self.records,
-            "draws": self.draws,
-            "points": [point.as_dict() for point in self.points],
-        }
-
     def _rows(self) -> list[tuple[str, ...]]:
-        head = ("known", f"worst <{self.k}", f"average <{self.k}", "worst unique", "average unique")
-        body = [
-            (str(point.known), *(str(getattr(point, name)) for name in READINGS))
-            for point in self.points
+        return [
+            heads_of(self.k),
+            *(
+                (str(point.known), *(str(getattr(point, name)) for name in READINGS))
+                for point in self.points
+            ),
         ]
-        return [head, *body]
 
     def notes(self) -> tuple[str, ...]:
         if self.exact:
@@ -343,6 +342,11 @@ class RiskCurve(Table):
     def _head(self) -> str:
         head = f"Share of {self.records:,} records that fewer than {self.k} match"
         return f"{head}, or only they themselves\n{heads_in_words(self.k)}\n"
+
+
+def heads_of(k: int) -> tuple[str, ...]:
+    """Return the heads of the columns."""
+    return ("known", *(head.format(k=k) for head in READINGS.values()))
 
 
 def heads_in_words(k: int) -> str:
@@ -366,21 +370,9 @@ def risk_curve(
 ) -> RiskCurve:
     """Return who is at risk from an attacker who knows 1 .. `most` items.
 
-    Parameters
-    ----------
-    transactions
-        The records: the original ones, or those that are published.
-    k
-        A record is at risk where fewer records than this match, itself included.
-    most
-        The most items known; by default 6, or the length of the longest record if that is less.
-    budget
-        How much work to spend, in steps. More of it makes more points exact and estimates closer;
-        `QUICK` takes about a second.
-    threads
-        The threads to use, all if not given; the result does not depend on their number.
-    watch
-        Progress and cancelling.
+    By default `most` is 6, or the length of the longest record if that is less. The `budget` is in
+    steps: more of it makes more points exact and estimates closer; `QUICK` takes about a second. The
+    result does not depend on the number of threads.
 
     >>> baskets = Transactions.from_rows([["a", "b"], ["a", "b"], ["a", "c"], ["b", "c"]])
     >>> curve = risk_curve(baskets, k=2, most=2)
@@ -424,8 +416,8 @@ def curve_of(
         RiskPoint(known + 1, *(column[min(known, sizes - 1)] for column in columns))
         for known in range(most)
     )
-    curve = RiskCurve(k, crowd.records, points)
-    return curve if curve.exact else RiskCurve(k, crowd.records, points, n_draws)
+    curve = RiskCurve(k, crowd.records, 0, points)
+    return curve if curve.exact else replace(curve, draws=n_draws)
 
 
 def _searched(

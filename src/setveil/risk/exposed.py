@@ -86,24 +86,9 @@ def most_exposed(
 ) -> ExposedRecords:
     """Return the records that the fewest items single out, with those items. Personal data.
 
-    Records come by how many items it takes, then by how few records match, then in canonical order.
-
-    Parameters
-    ----------
-    transactions
-        The records.
-    k
-        A record is singled out where fewer records than this match, itself included.
-    top
-        How many to return; equal records count once.
-    most
-        The most items to look for; by default 6, or the length of the longest record if that is less.
-    budget
-        The steps to spend. Where they do not reach, `complete` is False and some may be missing.
-    threads
-        The threads to use, all if not given.
-    watch
-        Progress and cancelling.
+    Records come by how many items it takes, then by how few records match, then in canonical order;
+    of equal ones, `top` counts one. Where the steps of the budget do not reach, `complete` is False and
+    some may be missing. For the rest see `risk_curve`.
 
     >>> baskets = Transactions.from_rows([["a", "b"], ["a", "b"], ["a", "c"], ["b", "c"], ["d", "a"]])
     >>> print(most_exposed(baskets, k=2, top=2))

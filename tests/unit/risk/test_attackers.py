@@ -123,10 +123,10 @@ def test_a_promise_about_absent_items_leaves_no_risk_from_them() -> None:
     promise = sv.KmAnonymity(3, 2, negative=True)
     release = sv.anonymize(data, promise, hierarchy=products)
     after = assess_risk(release.published, 3, most=3)
-    assert [float(point.below.value) for point in after.negative.points[:2]] == [0, 0]
+    assert [float(point.average.value) for point in after.negative.points[:2]] == [0, 0]
     before = assess_risk(data, 3, most=3)
-    assert before.negative.points[2].below.low > 0.1
-    assert all(point.unique.value <= point.below.value for point in before.negative.points)
+    assert before.negative.points[2].average.low > 0.1
+    assert all(point.average_unique.value <= point.average.value for point in before.negative.points)
 
 
 def test_a_k_anonymous_release_has_no_risk_at_all() -> None:
