@@ -18,6 +18,7 @@ from fractions import Fraction
 from html import escape
 
 from ..model.costs import WEIGHTED, cost_title
+from ..plain import html_table
 from ..release.header import BY_SOLVER, ObjectiveValue
 from .axes import SMALL, Scale, draw_levels, mark_of, spelled
 from .drawing import (
@@ -64,16 +65,6 @@ def as_csv(rows: Sequence[Mapping[str, object]], heads: Sequence[str]) -> str:
     return text.getvalue()
 
 
-def as_html(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
-    """Return a table for notebooks."""
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows
-    )
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
 @dataclass(frozen=True)
 class Compared:
     """One method's row; what it has no number for is None.
@@ -96,6 +87,11 @@ class Compared:
     memory: int | None = None
     holds: bool | None = None
     useless: str | None = None
+
+    @property
+    def lost(self) -> float:
+        """The loss as a number to show; 0 where there is none."""
+        return float(self.loss or 0)
 
     @property
     def proven(self) -> bool:
@@ -207,25 +203,22 @@ class Comparison:
         return heads, [self._cells(row) for row in self.rows]
 
     def figure(self) -> Figure:
-        from .comparison import draw_comparison
-
         return draw_comparison(self)
 
     def __str__(self) -> str:
         heads, rows = self.table()
-        keep = [place for place, head in enumerate(heads) if head != "remark"]
-        widths = [max(len(row[place]) for row in [heads, *rows]) for place in keep]
+        widths = [
+            max(map(len, column)) for column in zip(*(row[:-1] for row in [heads, *rows]), strict=True)
+        ]
         lines = [f"{self.guarantee} of {self.records:,} records with {self.items:,} items", ""]
-        for row in [heads, *rows]:
-            cells = [
-                row[place].ljust(width) if place == 0 else row[place].rjust(width)
-                for place, width in zip(keep, widths, strict=True)
-            ]
-            lines.append("  ".join([*cells, row[-1] if row is not heads else ""]).rstrip())
+        for (method, *cells), remark in [(heads[:-1], ""), *((row[:-1], row[-1]) for row in rows)]:
+            right = map(str.rjust, cells, widths[1:])
+            lines.append("  ".join([method.ljust(widths[0]), *right, remark]).rstrip())
         return "\n".join([*lines, "", *self.reasons])
 
     def _repr_html_(self) -> str:
-        return as_html(*self.table()) + "".join(f"<p>{escape(text)}</p>" for text in self.reasons)
+        heads, rows = self.table()
+        return html_table(rows, heads) + "".join(f"<p>{escape(text)}</p>" for text in self.reasons)
 
     def _others(self) -> list[str]:
         return [name for name in self.measures if name != self.cost or self.weighted]
@@ -234,12 +227,13 @@ class Comparison:
         return cost_title(f"{WEIGHTED * self.weighted}{self.cost}")
 
     def _lost(self, row: Compared) -> str:
-        loss = float(row.loss or 0)
-        return f"{self._cost_name()} {loss:.4f} ({100 * loss:.2f} %)"
+        return f"{self._cost_name()} {row.lost:.4f} ({100 * row.lost:.2f} %)"
 
     def _cells(self, row: Compared) -> list[str]:
         def score(name: str) -> str:
-            return _number(float(row.scores[name])) if name in row.scores else ""
+            value = float(row.scores.get(name, 0))
+            told = f"{value:.4f}" if abs(value) < 100 else f"{value:,.0f}"
+            return told if name in row.scores else ""
 
         return [
             row.method,
@@ -259,7 +253,8 @@ class Comparison:
         methods_by_why: dict[str, list[str]] = {}
         for row in self.rows:
             if row.useless is not None:
-                methods_by_why.setdefault(_first_sentence(row.useless), []).append(row.method)
+                why = row.useless.partition(". ")[0].rstrip(".") + "."
+                methods_by_why.setdefault(why, []).append(row.method)
         return [
             f"{_listed(names)} {'is' if len(names) == 1 else 'are'} not recommended: {why}"
             for why, names in methods_by_why.items()
@@ -282,10 +277,6 @@ class Comparison:
 
 def _head(name: str) -> str:
     return name.upper() if len(name) <= 3 else name.replace("_", " ")
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
 def _share(value: Fraction) -> str:
@@ -318,10 +309,6 @@ def _known(row: Compared) -> list[str]:
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _first_sentence(text: str | None) -> str:
-    return (text or "").partition(". ")[0].rstrip(".") + "."
 
 
 WIDTH = 700.0
@@ -359,7 +346,7 @@ def draw_comparison(found: Comparison) -> Figure:
 
 def _bars(sheet: Drawing, rows: Sequence[Compared], found: Comparison) -> None:
     left, right = MARGIN + 94, 408.0
-    across = Scale.over([float(row.loss or 0) for row in rows], left, right)
+    across = Scale.over([row.lost for row in rows], left, right)
     columns = ((416.0, "lost", "start"), (610.0, "seconds", "end"), (680.0, "memory", "end"))
     for x, text, anchor in columns:
         sheet.text(x, 105, text, size=SMALL, colour=MUTED, anchor=anchor)
@@ -373,9 +360,8 @@ def _bars(sheet: Drawing, rows: Sequence[Compared], found: Comparison) -> None:
         y = 112 + ROW * place
         chosen = row.method == found.recommended
         sheet.text(left - 12, y + 14, row.method, size=12.5, anchor="end", bold=chosen)
-        loss, gone = float(row.loss or 0), float(row.left_out or 0) if cut else 0.0
-        middle = across.place(max(loss - gone, 0.0))
-        end = across.place(loss)
+        gone = float(row.left_out or 0) if cut else 0.0
+        middle, end = across.place(max(row.lost - gone, 0.0)), across.place(row.lost)
         if middle > left:
             sheet.box(left, y, middle - left, 18, EMPTY if row.useless else COARSER, radius=2)
         if gone and end > middle:
@@ -388,7 +374,7 @@ def _bars(sheet: Drawing, rows: Sequence[Compared], found: Comparison) -> None:
 
 
 def _told(row: Compared, chosen: bool) -> str:
-    said = f"{float(row.loss or 0):.2%}".replace("%", " %")
+    said = f"{row.lost:.2%}".replace("%", " %")
     if row.useless:
         return f"{said}: says nothing"
     if row.holds is False:
@@ -403,7 +389,7 @@ def _against_time(
     sheet.text(MARGIN, top, f"{cost} lost against time: low and left is good", size=12.5, bold=True)
     top += 18
     bottom = top + PLOT_HEIGHT
-    up = Scale.over([float(row.loss or 0) for row in rows], bottom, top)
+    up = Scale.over([row.lost for row in rows], bottom, top)
     named = up.named(percent=True)
     left = MARGIN + 8 + max(text_width(text, SMALL) for _, text in named)
     right = WIDTH - MARGIN - 40
@@ -416,10 +402,7 @@ def _against_time(
     sheet.line(left, bottom, WIDTH - MARGIN, bottom, colour=MUTED, weight=1.2)
     under = "seconds (each step is ten times as long)"
     sheet.text((left + right) / 2, bottom + 38, under, size=12.5, colour=MUTED, anchor="middle")
-    points = [
-        (across.place(time), up.place(float(row.loss or 0)))
-        for time, row in zip(seconds, rows, strict=True)
-    ]
+    points = [(across.place(time), up.place(row.lost)) for time, row in zip(seconds, rows, strict=True)]
     taken = [(x - 7, y - 7, x + 7, y + 7) for x, y in points]
     for place, (row, (x, y)) in enumerate(zip(rows, points, strict=True)):
         mark_of(place).draw(sheet, x, y, size=5)

@@ -13,8 +13,9 @@ from typing import Any
 
 from ..errors import DataError, UsageError
 from ..model.costs import WEIGHTED, cost_title
+from ..plain import html_table
 from .charts import heat_map, line_chart
-from .comparison import CUT, DONE, LATE, NONE, REFUSED, as_csv, as_html, told_size
+from .comparison import CUT, DONE, LATE, NONE, REFUSED, as_csv, told_size
 from .drawing import Figure
 
 VERSION = 1
@@ -45,6 +46,10 @@ class SweepPoint:
     useless: bool = False
     certified: bool = True
 
+    @property
+    def lost(self) -> float | None:
+        return None if self.loss is None else float(self.loss)
+
     def told(self) -> str:
         """Return the loss in percent, or what to say instead; a star where time cut the run."""
         if self.loss is None:
@@ -55,6 +60,29 @@ class SweepPoint:
         elif self.useless:
             share = "root only" if self.loss == 1 else f"{share} useless"
         return f"{share} *" if self.status == CUT else share
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "k": self.k,
+            "m": self.m,
+            "status": self.status,
+            "feasible": self.loss is not None,
+            "loss": self.lost,
+            "bound": None if self.bound is None else float(self.bound),
+            "proven": self.proven,
+            "certified": self.bound is not None and self.certified,
+            "left_out": float(self.left_out),
+            "labels": self.labels,
+            "useless": self.useless,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def as_kept(self) -> dict[str, Any]:
+        """Return what `Sweep.from_json` reads: the fractions exactly."""
+        plain = self.as_dict() | {"certified": self.certified}
+        del plain["feasible"]
+        exact = {"loss": self.loss, "bound": self.bound, "left_out": self.left_out}
+        return plain | {name: None if share is None else str(share) for name, share in exact.items()}
 
 
 @dataclass(frozen=True)
@@ -100,23 +128,7 @@ class Sweep:
         )
 
     def as_dicts(self) -> list[dict[str, object]]:
-        return [
-            {
-                "k": point.k,
-                "m": point.m,
-                "status": point.status,
-                "feasible": point.loss is not None,
-                "loss": None if point.loss is None else float(point.loss),
-                "bound": None if point.bound is None else float(point.bound),
-                "proven": point.proven,
-                "certified": point.bound is not None and point.certified,
-                "left_out": float(point.left_out),
-                "labels": point.labels,
-                "useless": point.useless,
-                "seconds": round(point.seconds, 3),
-            }
-            for point in self.points
-        ]
+        return [point.as_dict() for point in self.points]
 
     def to_csv(self) -> str:
         return as_csv(self.as_dicts(), ["k", "m"])
@@ -131,22 +143,7 @@ class Sweep:
             "records": self.records,
             "items": self.items,
             "domain": self.domain,
-            "points": [
-                {
-                    "k": point.k,
-                    "m": point.m,
-                    "status": point.status,
-                    "loss": None if point.loss is None else str(point.loss),
-                    "bound": None if point.bound is None else str(point.bound),
-                    "proven": point.proven,
-                    "certified": point.certified,
-                    "left_out": str(point.left_out),
-                    "labels": point.labels,
-                    "useless": point.useless,
-                    "seconds": round(point.seconds, 3),
-                }
-                for point in self.points
-            ],
+            "points": [point.as_kept() for point in self.points],
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
@@ -167,12 +164,8 @@ class Sweep:
                 domain=str(document.get("domain", "used"))[:40],
             )
         except (
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            ZeroDivisionError,
-            RecursionError,
+            *(ValueError, KeyError, TypeError, AttributeError),
+            *(ZeroDivisionError, RecursionError),
         ) as error:
             raise DataError(
                 "this is no sweep that this version of setveil wrote.",
@@ -182,10 +175,55 @@ class Sweep:
 
     def figure(self, chosen: tuple[int, int] | None = None) -> Figure:
         """Return the heat map of the losses; the point (k, m) that was chosen is framed."""
-        return _draw_map(self, chosen)
+        values = {(point.m, point.k): point.lost for point in self.points}
+        told = {(point.m, point.k): point.told() for point in self.points}
+        notes = self._notes()
+        if chosen is not None:
+            notes.append(f"Framed: k={chosen[0]}, m={chosen[1]}, {self.point(*chosen).told()}.")
+        return heat_map(
+            values,
+            title=f"{self.lost}: what each strength of the promise costs",
+            x_label="m, the items an attacker knows",
+            y_label="k, the records that fit at least",
+            told=told,
+            marked=None if chosen is None else (chosen[1], chosen[0]),
+            notes=notes,
+        )
 
     def curves(self) -> Figure:
-        return _draw_curves(self)
+        series = {
+            f"m = {m}": [(float(point.k), point.lost) for point in self.points if point.m == m]
+            for m in self.ms
+        }
+        ks = self.ks
+        return line_chart(
+            series,
+            title=f"{self.lost}: what each strength of the promise costs",
+            x_label="k, the records that fit at least",
+            y_label=f"{self.lost.partition(' by ')[0]}: 0 % is nothing, 100 % everything",
+            percent=True,
+            log_x=len(ks) > 2 and ks[-1] >= FAR * ks[0],
+            notes=self._notes(),
+        )
+
+    def _notes(self) -> list[str]:
+        """Explain what stands for a number."""
+        notes = []
+        if self.records:
+            notes.append(f"{told_size(self.records, self.items, self.domain)}.")
+        if any(point.left_out for point in self.points):
+            notes.append(f"{self.method} may leave rare items out; what is left out counts as lost.")
+        if any(point.status == CUT for point in self.points):
+            notes.append("*: cut short by the time limit; it is valid, and less may be possible.")
+        for status in dict.fromkeys(p.status for p in self.points if p.status not in (DONE, CUT)):
+            where = ", ".join(f"k={p.k} m={p.m}" for p in self.points if p.status == status)
+            notes.append(f"{status.capitalize()}: {where}.")
+        useless = [point.told() for point in self.points if point.useless]
+        if any("root only" in told for told in useless):
+            notes.append("Root only: nothing but the top of the hierarchy would be published.")
+        if any("useless" in told for told in useless):
+            notes.append("Useless: most records would be empty, or stand at the top of the hierarchy.")
+        return notes
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the grid as text: the heads of the columns and a row for each k."""
@@ -199,88 +237,22 @@ class Sweep:
 
     def __str__(self) -> str:
         by_place = {(point.k, point.m): point for point in self.points}
-        lines = [
-            self.lost,
-            "k \\ m" + "".join(f"{m:>10}" for m in self.ms),
-        ]
-        for k in self.ks:
-            cells = []
-            for m in self.ms:
-                point = by_place.get((k, m))
-                text = "" if point is None else point.told()[:10]
-                if point is not None and point.loss is not None:
-                    text = f"{float(point.loss):.4f}" + "*" * (point.status == CUT)
-                cells.append(text.rjust(10))
-            lines.append(f"{k:>5}" + "".join(cells))
+
+        def cell(k: int, m: int) -> str:
+            point = by_place.get((k, m))
+            if point is None or point.loss is None:
+                return "" if point is None else point.told()[:10]
+            return f"{float(point.loss):.4f}" + "*" * (point.status == CUT)
+
+        lines = [self.lost, "k \\ m" + "".join(f"{m:>10}" for m in self.ms)]
+        lines += [f"{k:>5}" + "".join(cell(k, m).rjust(10) for m in self.ms) for k in self.ks]
         if any(point.status == CUT for point in self.points):
             lines.append("* cut short by the time limit: valid, and less may be possible")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return as_html(*self.table(), caption=self.lost)
-
-
-def _draw_map(found: Sweep, chosen: tuple[int, int] | None = None) -> Figure:
-    values = {
-        (point.m, point.k): None if point.loss is None else float(point.loss) for point in found.points
-    }
-    told = {(point.m, point.k): point.told() for point in found.points}
-    return heat_map(
-        values,
-        title=f"{found.lost}: what each strength of the promise costs",
-        x_label="m, the items an attacker knows",
-        y_label="k, the records that fit at least",
-        told=told,
-        marked=None if chosen is None else (chosen[1], chosen[0]),
-        notes=[*_notes(found), *_framed(found, chosen)],
-    )
-
-
-def _draw_curves(found: Sweep) -> Figure:
-    series = {
-        f"m = {m}": [
-            (float(point.k), None if point.loss is None else float(point.loss))
-            for point in found.points
-            if point.m == m
-        ]
-        for m in found.ms
-    }
-    ks = found.ks
-    return line_chart(
-        series,
-        title=f"{found.lost}: what each strength of the promise costs",
-        x_label="k, the records that fit at least",
-        y_label=f"{found.lost.partition(' by ')[0]}: 0 % is nothing, 100 % everything",
-        percent=True,
-        log_x=len(ks) > 2 and ks[-1] >= FAR * ks[0],
-        notes=_notes(found),
-    )
-
-
-def _notes(found: Sweep) -> list[str]:
-    """Explain what stands for a number."""
-    notes = []
-    if found.records:
-        notes.append(f"{told_size(found.records, found.items, found.domain)}.")
-    if any(point.left_out for point in found.points):
-        notes.append(f"{found.method} may leave rare items out; what is left out counts as lost.")
-    if any(point.status == CUT for point in found.points):
-        notes.append("*: cut short by the time limit; it is valid, and less may be possible.")
-    for status in dict.fromkeys(p.status for p in found.points if p.status not in (DONE, CUT)):
-        where = ", ".join(f"k={p.k} m={p.m}" for p in found.points if p.status == status)
-        notes.append(f"{status.capitalize()}: {where}.")
-    useless = [point.told() for point in found.points if point.useless]
-    if any("root only" in told for told in useless):
-        notes.append("Root only: nothing but the top of the hierarchy would be published.")
-    if any("useless" in told for told in useless):
-        notes.append("Useless: most records would be empty, or stand at the top of the hierarchy.")
-    return notes
-
-
-def _framed(found: Sweep, chosen: tuple[int, int] | None) -> list[str]:
-    if chosen is None:
-        return []
-    return [f"Framed: k={chosen[0]}, m={chosen[1]}, {found.point(*chosen).told()}."]
+        heads, rows = self.table()
+        return html_table(rows, heads, caption=self.lost)
 
 
 def _point(plain: Mapping[str, Any]) -> SweepPoint:
