@@ -207,9 +207,7 @@ class Comparison:
 
     def __str__(self) -> str:
         heads, rows = self.table()
-        widths = [
-            max(map(len, column)) for column in zip(*(row[:-1] for row in [heads, *rows]), strict=True)
-        ]
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         lines = [f"{self.guarantee} of {self.records:,} records with {self.items:,} items", ""]
         for (method, *cells), remark in [(heads[:-1], ""), *((row[:-1], row[-1]) for row in rows)]:
             right = map(str.rjust, cells, widths[1:])

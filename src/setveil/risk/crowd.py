@@ -139,26 +139,10 @@ def wilson(hits: int, draws: int) -> tuple[float, float]:
     return low, high
 
 
-def as_text(rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
-    """Return rows as lines: the first column to the left, the others to the right.
-
-    >>> print(as_text([("who", "risk"), ("marketer", "5 %")], ["counted."]))
-      who       risk
-      marketer   5 %
-      counted.
-    """
-    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "  " + "  ".join([row[0].ljust(wide[0]), *map(str.rjust, row[1:], wide[1:])]) for row in rows
-    ]
-    return "\n".join([*lines, *(f"  {note}" for note in notes)])
-
-
 class Table:
-    """What prints as a table, and shows as one in notebooks."""
+    """What prints as a table, and shows as one in notebooks: head, rows, notes below."""
 
     def _rows(self) -> Sequence[tuple[str, ...]]:
-        """Return the head, then the rows."""
         raise NotImplementedError
 
     def _head(self) -> str:
@@ -170,7 +154,13 @@ class Table:
         return ()
 
     def __str__(self) -> str:
-        return self._head() + as_text(self._rows(), self.notes())
+        rows = self._rows()
+        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join([first.ljust(wide[0]), *map(str.rjust, others, wide[1:])])
+            for first, *others in rows
+        ]
+        return self._head() + "\n".join(f"  {line}" for line in [*lines, *self.notes()])
 
     def _repr_html_(self) -> str:
         head, *body = self._rows()

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
 from math import comb
 
 import numpy as np
@@ -226,23 +227,26 @@ def draw_items(crowd: Crowd, most: int, n_draws: int, enough: int = 0) -> KnownI
     return KnownItems(known, tuple(supports))
 
 
-def search_worst(
+def read_worst(
     crowd: Crowd,
     k: int,
     most: int,
     known: Worst,
-    n_draws: int,
-    most_steps: int,
+    budget: int,
+    watch: Watch,
     above: Worst | None = None,
 ) -> list[Estimate]:
-    """Estimate the worst reading for the sizes that were not counted, up to `most`.
+    """Return the worst reading up to `most`: counted as far as that went, then from single records.
 
-    All open rows are searched where they are few, else drawn records.
-
-    `known` is what was counted, `above` what was counted for a larger k. The search of one record may
-    take `most_steps`.
+    All open rows are searched where they are few, else drawn records. `above` is what was counted for
+    a larger k.
     """
     done = len(known.shares)
+    if done == most:
+        return known.shares
+    watch.tick("searching single records")
+    n_draws = draws_of(budget) // _SEARCHED
+    most_steps = budget // n_draws
     rows = np.flatnonzero(known.is_open).astype(np.int32)
     sampled = len(rows) > n_draws
     whole = n_draws if sampled else crowd.records
@@ -256,7 +260,7 @@ def search_worst(
     support = supports_of_rows(rows, crowd.data, crowd.lists, k, most_steps, crowd.threads)
     rows, times = rows[support < k], times[support < k]
     state, _ = search_rare(rows, crowd.data, crowd.lists, k, most, most_steps, done + 1, crowd.threads)
-    estimates = []
+    estimates = list(known.shares)
     for size in range(done + 1, most + 1):
         found = hits + int(times[state[:, size - 1] == AT_RISK].sum())
         is_unknown = state[:, size - 1] == UNKNOWN
@@ -389,17 +393,17 @@ def curve_of(
 ) -> RiskCurve:
     """Return the curve of a crowd; as `risk_curve`, which makes the crowd."""
     whole_number("budget", budget, least=1)
-    most = default_most(crowd) if most is None else checked_most(most)
+    most = most_known(most, crowd)
     watch = watch or Watch()
     left = Budget(budget)
     n_draws = draws_of(budget)
     # Whoever knows as many items as the longest record has knows all: more change nothing.
     sizes = max(1, min(most, crowd.longest))
     below = count_worst(crowd, k, sizes, left, watch)
-    worst = {k: _searched(crowd, k, sizes, below, budget, watch)}
+    worst = {k: read_worst(crowd, k, sizes, below, budget, watch)}
     if k != 2:
         alone = count_worst(crowd, 2, sizes, left, watch, below)
-        worst[2] = _searched(crowd, 2, sizes, alone, budget, watch, below)
+        worst[2] = read_worst(crowd, 2, sizes, alone, budget, watch, below)
     average = {each: count_average(crowd, each, worst[each], left, watch) for each in worst}
     if any(len(counted) < sizes for counted in average.values()):
         watch.tick("counting for drawn records")
@@ -411,7 +415,11 @@ def curve_of(
         each: [one.at_least(other) for one, other in zip(worst[each], average[each], strict=True)]
         for each in worst
     }
-    columns = [_rising(shares) for shares in (worst[k], average[k], worst[2], average[2])]
+    # Whoever knows more singles out no fewer.
+    columns = [
+        list(accumulate(shares, lambda before, share: share.at_least(before)))
+        for shares in (worst[k], average[k], worst[2], average[2])
+    ]
     points = tuple(
         RiskPoint(known + 1, *(column[min(known, sizes - 1)] for column in columns))
         for known in range(most)
@@ -420,33 +428,13 @@ def curve_of(
     return curve if curve.exact else replace(curve, draws=n_draws)
 
 
-def _searched(
-    crowd: Crowd,
-    k: int,
-    most: int,
-    known: Worst,
-    budget: int,
-    watch: Watch,
-    above: Worst | None = None,
-) -> list[Estimate]:
-    """Return the worst reading: counted as far as that went, then from single records."""
-    if len(known.shares) == most:
-        return known.shares
-    watch.tick("searching single records")
-    searched = draws_of(budget) // _SEARCHED
-    return known.shares + search_worst(crowd, k, most, known, searched, budget // searched, above)
-
-
-def checked_most(most: int) -> int:
-    """Return to how many known items a curve goes, or raise `UsageError`."""
+def most_known(most: int | None, crowd: Crowd) -> int:
+    """Return to how many known items a curve goes, by default or as asked, or raise `UsageError`."""
+    if most is None:
+        return max(1, min(MOST, crowd.longest))
     if whole_number("most", most, least=1) > LARGEST_MOST:
         raise UsageError(f"most={most} is out of range.", f"Allowed: 1 <= most <= {LARGEST_MOST}.")
     return most
-
-
-def default_most(crowd: Crowd) -> int:
-    """Return to how many known items a curve goes by default."""
-    return max(1, min(MOST, crowd.longest))
 
 
 def quick_budget(records: int) -> int:
@@ -466,11 +454,3 @@ def draws_of(budget: int) -> int:
     """
     least, most = _DRAWS
     return min(most, max(least, budget // _STEPS_PER_DRAW))
-
-
-def _rising(shares: list[Estimate]) -> list[Estimate]:
-    """Return the shares with none below the one before: whoever knows more singles out no fewer."""
-    risen: list[Estimate] = []
-    for share in shares:
-        risen.append(share.at_least(risen[-1]) if risen else share)
-    return risen

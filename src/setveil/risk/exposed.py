@@ -17,7 +17,7 @@ from ..model.numbers import whole_number
 from ..model.transactions import Transactions
 from ..progress import Watch
 from .crowd import Crowd
-from .curve import BUDGET, Budget, checked_most, count_worst, default_most
+from .curve import BUDGET, Budget, count_worst, most_known
 
 _MOST_COMPARED = 5_000
 
@@ -99,8 +99,7 @@ def most_exposed(
     whole_number("k", k, least=2)
     whole_number("top", top, least=1)
     crowd = Crowd.of(transactions, threads=threads)
-    most = default_most(crowd) if most is None else checked_most(most)
-    most = max(1, min(most, crowd.longest))
+    most = max(1, min(most_known(most, crowd), crowd.longest))
     worst = count_worst(crowd, k, most, Budget(budget), watch or Watch())
     found: list[Exposed] = []
     for size in range(1, most + 1):
