@@ -46,11 +46,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.base import padded
 from ..errors import DataError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
 from ..io.lists import QueryFile
 from ..kernels.queries import estimate_supports
 from ..kernels.supports import count_supports, index_nodes
+from ..model.numbers import counted
 from ..release.recoding import BeforeAfter
 from .scores import Measure
 
@@ -81,41 +83,37 @@ class Workload:
         return [self.labels(query) for query in range(len(self))]
 
 
-def workload_of(
-    queries: Iterable[Sequence[str]],
-    hierarchy: Hierarchy,
-    *,
-    file: str | None = None,
-    line_of_query: Sequence[int] | None = None,
-) -> Workload:
+def workload_of(queries: Iterable[Sequence[str]] | QueryFile, hierarchy: Hierarchy) -> Workload:
     """Return the workload of these queries; all labels that the data lack are told at once.
-
-    `file` and `line_of_query` say where the queries stand, for errors.
 
     >>> toy = Hierarchy.from_parents({"ale": "drink", "milk": "drink", "drink": None})
     >>> workload_of([["milk"], ["ale", "drink"]], toy).queries()
     [('milk',), ('ale',)]
     """
+    file = queries if isinstance(queries, QueryFile) else None
+    asked = queries.queries if isinstance(queries, QueryFile) else queries
     found: list[list[int]] = []
     problems: list[Problem] = []
-    for place, query in enumerate(queries):
-        line = None if line_of_query is None else line_of_query[place]
+    for place, query in enumerate(asked):
+        where = (None, None) if file is None else (file.name, file.line_of_query[place])
         if isinstance(query, str):
             raise UsageError("a query is a text, not a set of labels.", "Give [['beer', 'milk'], ...].")
         labels = set(query)
-        problems += [
-            _unknown(label, file, line) for label in sorted(labels - set(hierarchy.node_of_label))
-        ]
         nodes = {hierarchy.node_of_label[label] for label in labels if label in hierarchy.node_of_label}
+        for label in sorted(labels - set(hierarchy.node_of_label)):
+            what = f"the label {str(label)[:40]!r} is neither an item of the data nor a category above"
+            problems.append(
+                Problem("unknown-label", f"{what} one.", "Correct it or remove the query.", *where)
+            )
         if not labels:
-            problems.append(Problem("empty-query", "a query without labels.", "Name some.", file, line))
+            problems.append(Problem("empty-query", "a query without labels.", "Name some.", *where))
         found.append(_lowest(hierarchy, nodes))
     if problems:
         raise DataError(problems)
     if not found:
         raise UsageError("there are no queries.", "Give one or more.", code="no-queries")
-    told = f"{len(found):,} {'query' if len(found) == 1 else 'queries'}"
-    return Workload(hierarchy, _padded(found), told if file is None else f"{told} of {file}")
+    told = counted(len(found), "query", "queries")
+    return Workload(hierarchy, padded(found), told if file is None else f"{told} of {file.name}")
 
 
 def random_workload(
@@ -153,7 +151,7 @@ def random_workload(
         drawn = random.sample(leaves, min(wanted, len(leaves)))
         found.append(_lowest(hierarchy, {_raised(hierarchy, leaf, random) for leaf in drawn}))
     told = f"{count:,} random queries of up to {size} labels, drawn from {drawn_from}"
-    return Workload(hierarchy, _padded(found), told)
+    return Workload(hierarchy, padded(found), told)
 
 
 def asked_workload(
@@ -168,20 +166,13 @@ def asked_workload(
     if random_queries is not None:
         if queries is not None:
             raise UsageError("queries are given and random ones asked for.", "Leave one of them out.")
-        return random_workload(
-            pair,
-            random_queries,
-            size=QUERY_SIZE if query_size is None else query_size,
-            drawn_from=SOURCES[0] if drawn_from is None else drawn_from,
-        )
+        how = {"size": query_size, "drawn_from": drawn_from}
+        given: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
+        return random_workload(pair, random_queries, **given)
     if query_size is not None or drawn_from is not None:
         raise UsageError(
             "the size of queries and what they are drawn from are for random ones.",
             "Say how many (--random-queries N), or leave them out.",
-        )
-    if isinstance(queries, QueryFile):
-        return workload_of(
-            queries.queries, pair.hierarchy, file=queries.name, line_of_query=queries.line_of_query
         )
     return None if queries is None else workload_of(queries, pair.hierarchy)
 
@@ -199,23 +190,6 @@ def _lowest(hierarchy: Hierarchy, nodes: set[int]) -> list[int]:
         node
         for node in nodes
         if not any(other != node and hierarchy.covers(node, other) for other in nodes)
-    )
-
-
-def _padded(sets: Sequence[Sequence[int]]) -> NDArray[np.int32]:
-    padded = np.full((len(sets), max(map(len, sets), default=0)), -1, dtype=np.int32)
-    for place, nodes in enumerate(sets):
-        padded[place, : len(nodes)] = nodes
-    return padded
-
-
-def _unknown(label: object, file: str | None, line: int | None) -> Problem:
-    return Problem(
-        "unknown-label",
-        f"the label {str(label)[:40]!r} is neither an item of the data nor a category above one.",
-        "Correct it or remove the query.",
-        file,
-        line,
     )
 
 
