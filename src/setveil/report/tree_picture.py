@@ -180,27 +180,43 @@ class _Branch:
     def lines(self) -> int:
         return max(1, sum(branch.lines() for branch in self.below))
 
+    def deepest(self) -> int:
+        return max([self.depth, *(branch.deepest() for branch in self.below)])
+
 
 def _draw_summary(hierarchy: Hierarchy, published: frozenset[int] | None, title: str) -> str:
     roots = _opened(hierarchy)
-    columns = 1 + max(_deepest(branch) for branch in roots)
+    columns = 1 + max(branch.deepest() for branch in roots)
     n_lines = sum(branch.lines() for branch in roots)
     width = 2 * MARGIN + COLUMN_WIDTH * columns + 170
     height = 62 + n_lines * LINE_HEIGHT + 34
     sheet = Drawing(width, height, title=title, description=_in_words(hierarchy, published))
     sheet.heading(MARGIN, 32, title)
     styles = styles_of(hierarchy, published)
+    own = COLUMN_WIDTH - 40
+
+    def place(branch: _Branch, y: float) -> float:
+        """Draw a branch and what is below it; return the height of its middle."""
+        x, top = MARGIN + branch.depth * COLUMN_WIDTH, y
+        middle = y + branch.lines() * LINE_HEIGHT / 2
+        for below in branch.below:
+            sheet.curve(x + own, middle, x + COLUMN_WIDTH, place(below, top), colour=RULE)
+            top += below.lines() * LINE_HEIGHT
+        style = styles[branch.nodes[0]] if len(branch.nodes) == 1 else PLAIN
+        shown = cut_to_width(branch.label, 12, own - 10)
+        sheet.label_box(x, middle - 11, own, 22, shown, style, size=12)
+        told = "" if branch.below else _counted(hierarchy, branch, published)
+        if told:
+            sheet.text(x + own + 10, middle + 4, told, size=11.5, colour=MUTED)
+        return middle
+
     y = 54.0
     for branch in roots:
-        _place_branch(sheet, hierarchy, branch, y, styles, published)
+        place(branch, y)
         y += branch.lines() * LINE_HEIGHT
     if published is not None:
         legend(sheet, MARGIN, height - 16)
     return sheet.svg()
-
-
-def _deepest(branch: _Branch) -> int:
-    return max([branch.depth, *(_deepest(below) for below in branch.below)])
 
 
 def _opened(hierarchy: Hierarchy) -> list[_Branch]:
@@ -238,32 +254,6 @@ def _siblings(hierarchy: Hierarchy, nodes: Collection[int], depth: int, most: in
     rest = tuple(node for node in nodes if node not in largest)
     shown = [_Branch(hierarchy.labels[node], (node,), depth) for node in nodes if node in largest]
     return [*shown, _Branch(f"and {len(rest):,} more", rest, depth)]
-
-
-def _place_branch(
-    sheet: Drawing,
-    hierarchy: Hierarchy,
-    branch: _Branch,
-    y: float,
-    styles: Mapping[int, Style],
-    published: frozenset[int] | None,
-) -> float:
-    """Draw a branch and what is below it; return the height of its middle."""
-    x = MARGIN + branch.depth * COLUMN_WIDTH
-    own = COLUMN_WIDTH - 40
-    middle = y + branch.lines() * LINE_HEIGHT / 2
-    top = y
-    for below in branch.below:
-        its_middle = _place_branch(sheet, hierarchy, below, top, styles, published)
-        sheet.curve(x + own, middle, x + COLUMN_WIDTH, its_middle, colour=RULE)
-        top += below.lines() * LINE_HEIGHT
-    style = styles[branch.nodes[0]] if len(branch.nodes) == 1 else PLAIN
-    sheet.label_box(x, middle - 11, own, 22, cut_to_width(branch.label, 12, own - 10), style, size=12)
-    if not branch.below:
-        told = _counted(hierarchy, branch, published)
-        if told:
-            sheet.text(x + own + 10, middle + 4, told, size=11.5, colour=MUTED)
-    return middle
 
 
 def _counted(hierarchy: Hierarchy, branch: _Branch, published: frozenset[int] | None) -> str:
