@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +56,32 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Draft(HasLines):
+    """Entries, that is (row, value) pairs, with the place of each row in the file.
+
+    `blank_rows` tells that a row without entries was a blank line rather than an explicit empty set.
+    `record_of_row` is given where an id says which rows are one person. `prefixes` tells, value by
+    value, what of it names a column. `cells_of_row` are the raw cells of unprotected columns, the same
+    for all rows of a record.
+    """
+
+    file: str | None
+    layout: Layout
+    values: list[str]
+    row_of_entry: Places
+    code_of_entry: Codes
+    n_rows: int
+    line_of_row: Places | None = None
+    record_of_row: Places | None = None
+    count_of_entry: Places | None = None
+    prefixes: list[str] | None = None
+    blank_rows: bool = False
+    cells_of_row: list[tuple[str, ...]] | None = None
+    notices: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
 class Columns(HasLines):
     """Columns by name, in order, with the file and the line of each row where there are any."""
 
@@ -98,31 +125,11 @@ class Columns(HasLines):
             self, by_name={name: col for name, col in self.by_name.items() if name not in gone}
         )
 
-
-@dataclass(frozen=True)
-class Draft(HasLines):
-    """Entries, that is (row, value) pairs, with the place of each row in the file.
-
-    `blank_rows` tells that a row without entries was a blank line rather than an explicit empty set.
-    `record_of_row` is given where an id says which rows are one person. `prefixes` tells, value by
-    value, what of it names a column. `cells_of_row` are the raw cells of unprotected columns, the same
-    for all rows of a record.
-    """
-
-    file: str | None
-    layout: Layout
-    values: list[str]
-    row_of_entry: Places
-    code_of_entry: Codes
-    n_rows: int
-    line_of_row: Places | None = None
-    record_of_row: Places | None = None
-    count_of_entry: Places | None = None
-    prefixes: list[str] | None = None
-    blank_rows: bool = False
-    cells_of_row: list[tuple[str, ...]] | None = None
-    notices: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    def draft(
+        self, layout: Layout, values: list[str], rows: Places, codes: Codes, **more: Any
+    ) -> Draft:
+        """Return the draft of values that stand in these rows."""
+        return Draft(self.file, layout, values, rows, codes, self.n_rows, self.line_of_row, **more)
 
 
 def no_records(file: str | None) -> DataError:

@@ -13,6 +13,7 @@ does. Arrow itself is loaded where it is used: where values are few it is quicke
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -116,6 +117,7 @@ def number_strings(values: list[str]) -> Pieces:
 MAX_FIELD_CHARACTERS = 131_072
 LINES_PER_BLOCK = 16_384
 _LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
+_QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
 
 
 @dataclass(frozen=True)
@@ -291,73 +293,37 @@ def parse_carefully(data: bytes, *, delimiter: str, name: str) -> list[tuple[int
     problems: list[Problem] = []
     place, line = 0, 1
     while place < len(text) and len(problems) < MAX_PROBLEMS:
-        begin, row, quoted = line, [], False
+        begin, row, is_blank = line, [], True
         while True:
-            if text[place] == '"':
-                value, place, line, fault = _quoted(text, place, line, delimiter, name)
-                quoted = True
-            else:
-                value, place, fault = _bare(text, place, line, delimiter, name)
-                quoted = quoted or bool(value)
-            if fault is not None:
-                problems.append(fault)
+            is_quoted, behind = text[place] == '"', place
+            if is_quoted:
+                found = _QUOTED.match(text, place)
+                if found is None:
+                    raise DataError([*problems, fault_of("unclosed-quote", name, line)])
+                value = found[1].replace('""', '"')
+                line += value.count("\n")
+                behind = found.end() + (text.startswith("\r\n", found.end()))
+            end_of_line = text.index("\n", behind)
+            gap = text.find(delimiter, behind, end_of_line)
+            end = end_of_line if gap < 0 else gap
+            if not is_quoted:
+                value = text[place:end]
+                value = value.removesuffix("\r") if gap < 0 else value
+                if '"' in value or "\r" in value:
+                    code = "stray-quote" if '"' in value else "lone-cr"
+                    problems.append(fault_of(code, name, line))
+            elif end > behind:
+                problems.append(fault_of("text-after-quote", name, line))
+            is_blank = is_blank and not is_quoted and not value
             row.append(value)
-            if place >= len(text) or text[place] != delimiter:
+            place = end + 1
+            if gap < 0:
                 break
-            place += 1
-        place += 1
         line += 1
-        rows.append((begin, [] if row == [""] and not quoted else row))
+        rows.append((begin, [] if is_blank and len(row) == 1 else row))
     if problems:
         raise DataError(problems)
     return rows
-
-
-def _bare(
-    text: str, place: int, line: int, delimiter: str, name: str
-) -> tuple[str, int, Problem | None]:
-    """Read a field without quotes; return it, the place of its end, and its fault."""
-    end_of_line = text.index("\n", place)
-    gap = text.find(delimiter, place, end_of_line)
-    end = end_of_line if gap < 0 else gap
-    value = text[place:end]
-    if gap < 0 and value.endswith("\r"):
-        value = value[:-1]
-    fault = None
-    if '"' in value:
-        fault = fault_of("stray-quote", name, line)
-    elif "\r" in value:
-        fault = fault_of("lone-cr", name, line)
-    return value, end, fault
-
-
-def _quoted(
-    text: str, place: int, line: int, delimiter: str, name: str
-) -> tuple[str, int, int, Problem | None]:
-    """Read a quoted field; return it, the place and line of its end, and its fault."""
-    opened = line
-    parts: list[str] = []
-    start = place + 1
-    while True:
-        close = text.find('"', start)
-        if close < 0:
-            return "".join(parts), len(text), line, fault_of("unclosed-quote", name, opened)
-        parts.append(text[start:close])
-        line += text.count("\n", start, close)
-        if text[close + 1 : close + 2] != '"':
-            break
-        parts.append('"')
-        start = close + 2
-    end = close + 1
-    following = text[end]
-    if following in (delimiter, "\n"):
-        return "".join(parts), end, line, None
-    if text[end : end + 2] == "\r\n":
-        return "".join(parts), end + 1, line, None
-    fault = fault_of("text-after-quote", name, line)
-    end_of_line = text.index("\n", end)
-    gap = text.find(delimiter, end, end_of_line)
-    return "".join(parts), end_of_line if gap < 0 else gap, line, fault
 
 
 def quoted(label: str, delimiter: str) -> str:

@@ -33,7 +33,7 @@ from .columns import (
 from .csv_text import Codes, Places, arrow_integers, arrow_texts, numpy_integers
 from .formats.tables import cells_of_table, draft_of_long, draft_of_onehot
 from .options import ID_POLICIES, OfCells, OfItems, check_choice, refuse_unused_policy
-from .records import TableOptions, build_records
+from .records import build_records, check_roles
 from .source import MAX_PROBLEMS, shorten
 from .table import Table, open_frame
 from .transactions import Policy, finish
@@ -111,19 +111,17 @@ def list_column(array: pa.ChunkedArray, name: str, file: str | None) -> ListColu
 
 def draft_of_table(
     table: Table,
-    *,
+    asked: OfItems,
     layout: Layout,
+    *,
     column: str | None = None,
-    id_column: str | None = None,
-    item_column: str | None = None,
-    count_column: str | None = None,
     onehot: bool | None = None,
-    id_policy: str = "merge",
 ) -> Draft:
     """Return the draft of an Arrow table: a column of lists, or id and item, or one-hot columns."""
-    refuse_unused_policy(id_policy, id_column)
+    id_column, item_column = asked["id_column"], asked["item_column"]
+    refuse_unused_policy(asked["id_policy"], id_column)
     names, schema = table.columns.names, table.arrow.schema
-    for wanted in (column, id_column, item_column, count_column):
+    for wanted in (column, id_column, item_column, asked["count_column"]):
         if wanted is not None:
             table.columns.require(wanted)
     lists = [name for name in names if is_list(schema.field(name).type)]
@@ -132,24 +130,20 @@ def draft_of_table(
     if column is None and item_column is None and not onehot and len(lists) == 1:
         column = lists[0]
     if column is not None:
-        return _draft_of_lists(table, column, id_column, layout, id_policy)
+        return _draft_of_lists(table, column, asked, layout)
     if id_column is None and item_column is None and not onehot and _named_long(names):
         id_column, item_column = names
     if item_column is not None:
-        return draft_of_long(
-            table.load((id_column, item_column, count_column)),
-            layout=layout,
-            id_column=id_column,
-            item_column=item_column,
-            count_column=count_column,
-        )
+        asked = {**asked, "id_column": id_column, "item_column": item_column}
+        used = (id_column, item_column, asked["count_column"])
+        return draft_of_long(table.load(used), asked, layout)
     if onehot or (onehot is None and _all_flags(table.arrow, id_column)):
         flags = table.arrow
         for place, name in enumerate(names):
             if pa.types.is_boolean(schema.field(name).type):
                 flags = flags.set_column(place, name, flags.column(name).cast(pa.string()))
         columns = replace(table, arrow=flags).load(names)
-        return draft_of_onehot(columns, layout=layout, id_column=id_column, id_policy=id_policy)
+        return draft_of_onehot(columns, asked, layout)
     what = f"which of {len(names)} columns hold the items?"
     remedy = "Name the column of lists, or the columns of id and item."
     raise UsageError(what, remedy, code="columns-unnamed", file=table.columns.file)
@@ -168,9 +162,8 @@ def list_array(transactions: Transactions) -> pa.Array:
     )
 
 
-def _draft_of_lists(
-    table: Table, column: str, id_column: str | None, layout: Layout, id_policy: str
-) -> Draft:
+def _draft_of_lists(table: Table, column: str, asked: OfItems, layout: Layout) -> Draft:
+    id_column = asked["id_column"]
     rows = table.load((id_column,))
     found = table.lists((column,))
     if column not in found:
@@ -185,16 +178,13 @@ def _draft_of_lists(
     record_of_row = None
     notices: tuple[str, ...] = ()
     if id_column is not None:
-        record_of_row, notices = merged_by_id(rows, id_column, id_policy)
+        record_of_row, notices = merged_by_id(rows, id_column, asked["id_policy"])
     unused = [name for name in rows.names if name not in (column, id_column)]
-    return Draft(
-        file=rows.file,
-        layout=layout,
-        values=entries.values,
-        row_of_entry=entries.row_of_entry,
-        code_of_entry=entries.code_of_entry,
-        n_rows=rows.n_rows,
-        line_of_row=rows.line_of_row,
+    return rows.draft(
+        layout,
+        entries.values,
+        entries.row_of_entry,
+        entries.code_of_entry,
         record_of_row=record_of_row,
         notices=(*notices, *told_of_unused(unused)),
         problems=tuple(problems),
@@ -295,29 +285,20 @@ def from_frame(
     """
     check_choice("id_policy", reading["id_policy"], ID_POLICIES)
     policy = Policy.of_items(empty_rows, reading)
-    item_column, count_column = reading["item_column"], reading["count_column"]
     if set_columns is not None:
-        if column or item_column or count_column or onehot or reading["counts"]:
+        items = reading["item_column"] or reading["count_column"] or reading["counts"]
+        if column or onehot or items:
             raise UsageError(
                 "set_columns goes with keep, sensitive and id_column only.", "Leave out the rest."
             )
         separators = set_columns if isinstance(set_columns, Mapping) else dict.fromkeys(set_columns)
-        options = TableOptions.of(separators, reading, reading)
-        return build_records(open_frame(frame), options, policy).as_transactions()
+        asked = check_roles(separators, reading)
+        return build_records(open_frame(frame), separators, asked, policy).as_transactions()
     if reading["keep"] or reading["keep_unprotected"] or reading["sensitive"] is not None:
         raise UsageError(
             "keep, keep_unprotected and sensitive need set_columns.", "Name the set-valued columns."
         )
-    draft = draft_of_table(
-        open_frame(frame),
-        layout=Layout("jsonl"),
-        column=column,
-        id_column=reading["id_column"],
-        item_column=item_column,
-        count_column=count_column,
-        onehot=onehot,
-        id_policy=reading["id_policy"],
-    )
+    draft = draft_of_table(open_frame(frame), reading, Layout("jsonl"), column=column, onehot=onehot)
     return finish(draft, policy)
 
 

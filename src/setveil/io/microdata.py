@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Unpack
 
@@ -89,8 +89,8 @@ def read_microdata(
     as_is
         Go on where a cell looks like a list of values, or where most sensitive values are one person's.
     """
-    options = _Options.of(quasi, sensitive, reading)
-    return _microdata(open_table(path, reading), options)
+    _check(sensitive, reading)
+    return _microdata(open_table(path, reading), quasi, sensitive, reading)
 
 
 @checked("sensitive")
@@ -101,65 +101,37 @@ def microdata_from_frame(
 
     The options are those of `read_microdata`, bytes aside; a null is a cell without a value.
     """
-    options = _Options.of(quasi, sensitive, reading)
-    return _microdata(open_frame(frame), options)
+    _check(sensitive, reading)
+    return _microdata(open_frame(frame), quasi, sensitive, reading)
 
 
-@dataclass(frozen=True)
-class _Options:
-    """Which columns count and how; checked where no file is needed for it."""
+def _check(sensitive: str, asked: OfTuples) -> None:
+    """Refuse what no file is needed for to see."""
+    if not isinstance(sensitive, str):
+        raise _several_sensitive(list(sensitive) if isinstance(sensitive, Iterable) else [])
+    check_choice("missing_cells", asked["missing_cells"], MISSING_CELLS)
+    check_choice("normal_form", asked["normalize"], (None, *FORMS))
+    for name in asked["intervals"] or ():
+        if name in (asked["hierarchies"] or ()):
+            raise UsageError(
+                f"column {shorten(name)} has a hierarchy and intervals.", "Give one of them."
+            )
 
-    quasi: tuple[str, ...]
-    sensitive: str
-    hierarchies: Mapping[str, Hierarchy]
-    intervals: Mapping[str, Sequence[Edges]]
-    id_column: str | None
-    missing: frozenset[str]
-    missing_cells: str
-    normalize: str | None
-    strict: bool
-    as_is: bool
 
-    @classmethod
-    def of(cls, quasi: Sequence[str] | str, sensitive: str, reading: OfTuples) -> _Options:
-        """Return what was asked for."""
-        if not isinstance(sensitive, str):
-            raise _several_sensitive(list(sensitive) if isinstance(sensitive, Iterable) else [])
-        check_choice("missing_cells", reading["missing_cells"], MISSING_CELLS)
-        check_choice("normal_form", reading["normalize"], (None, *FORMS))
-        hierarchies = dict(reading["hierarchies"] or {})
-        intervals = dict(reading["intervals"] or {})
-        for name in intervals:
-            if name in hierarchies:
-                raise UsageError(
-                    f"column {shorten(name)} has a hierarchy and intervals.", "Give one of them."
-                )
-        return cls(
-            (quasi,) if isinstance(quasi, str) else tuple(quasi),
-            sensitive,
-            hierarchies,
-            intervals,
-            reading["id_column"],
-            texts_of(reading["missing"]),
-            reading["missing_cells"],
-            reading["normalize"],
-            reading["strict"],
-            reading["as_is"],
-        )
-
-    def check_names(self, columns: Columns) -> None:
-        """Raise `UsageError` for columns that are not there, or that have two roles."""
-        parts = [part.strip() for part in self.sensitive.split(",")]
-        if self.sensitive not in columns.by_name and all(part in columns.by_name for part in parts):
-            raise _several_sensitive(parts)
-        roles = (*self.quasi, self.sensitive)
-        for name in roles if self.id_column is None else (*roles, self.id_column):
-            columns.require(name)
-        check_roles(self.quasi, self.sensitive, columns.names, (*self.hierarchies, *self.intervals))
-        if self.id_column in roles:
-            what = f"column {shorten(str(self.id_column))} is given two roles or named twice."
-            remedy = "Give it one: an id tells persons apart and goes no further."
-            raise UsageError(what, remedy, code="two-roles")
+def _check_names(columns: Columns, quasi: Sequence[str], sensitive: str, asked: OfTuples) -> None:
+    """Raise `UsageError` for columns that are not there, or that have two roles."""
+    parts = [part.strip() for part in sensitive.split(",")]
+    if sensitive not in columns.by_name and all(part in columns.by_name for part in parts):
+        raise _several_sensitive(parts)
+    roles, id_column = (*quasi, sensitive), asked["id_column"]
+    for name in roles if id_column is None else (*roles, id_column):
+        columns.require(name)
+    with_trees = (*(asked["hierarchies"] or ()), *(asked["intervals"] or ()))
+    check_roles(quasi, sensitive, columns.names, with_trees)
+    if id_column in roles:
+        what = f"column {shorten(str(id_column))} is given two roles or named twice."
+        remedy = "Give it one: an id tells persons apart and goes no further."
+        raise UsageError(what, remedy, code="two-roles")
 
 
 def _several_sensitive(names: Sequence[str]) -> UsageError:
@@ -171,54 +143,51 @@ def _several_sensitive(names: Sequence[str]) -> UsageError:
     )
 
 
-def _microdata(table: Table, options: _Options) -> Microdata:
+def _microdata(table: Table, quasi: Sequence[str] | str, sensitive: str, asked: OfTuples) -> Microdata:
     """Check everything, then return the tuples, or raise with every problem found."""
-    options.check_names(table.columns)
-    names = (*options.quasi, options.sensitive)
-    columns = table.load((*names, options.id_column), remedy=_REMEDY_OF_LISTS)
-    others = tuple(name for name in columns.names if name not in (*names, options.id_column))
-    roles = Roles(
-        options.quasi,
-        options.sensitive,
-        others=others,
-        missing=options.missing,
-        as_is=options.as_is,
-    )
+    quasi = (quasi,) if isinstance(quasi, str) else tuple(quasi)
+    _check_names(table.columns, quasi, sensitive, asked)
+    names, id_column = (*quasi, sensitive), asked["id_column"]
+    columns = table.load((*names, id_column), remedy=_REMEDY_OF_LISTS)
+    others = tuple(name for name in columns.names if name not in (*names, id_column))
+    missing, choice = texts_of(asked["missing"]), asked["missing_cells"]
+    roles = Roles(quasi, sensitive, others=others, missing=missing, as_is=asked["as_is"])
     told = [*table.notices, *told_of_unused(others), *look_at_columns(columns, roles)]
     problems: list[Problem] = []
-    if options.id_column is not None:
-        problems += _repeated_ids(columns, options.id_column)
-    texts = options.missing | {""}
+    if id_column is not None:
+        problems += _repeated_ids(columns, id_column)
+    texts = missing | {""}
     absent = {name: columns.by_name[name].absent(texts) for name in names}
     kept = np.ones(columns.n_rows, dtype=np.bool_)
-    if options.missing_cells == "suppress-row":
+    if choice == "suppress-row":
         kept = ~np.logical_or.reduce(list(absent.values()))
         if not kept.any():
             raise every_row_lacks(columns.file, ("category",))
         told += told_of_left_out(columns.n_rows, int((~kept).sum()))
-    elif options.missing_cells == "error":
+    elif choice == "error":
         for name, cells in absent.items():
             problems += missing_cells(columns, name, np.flatnonzero(cells), MISSING_CELLS)
     if problems:
         raise DataError(by_line(problems)[:MAX_PROBLEMS])
-    hierarchies = dict(options.hierarchies)
+    hierarchies = dict(asked["hierarchies"] or {})
+    intervals = asked["intervals"] or {}
     cleaned: dict[str, Column] = {}
     for name in names:
         column = _filled(columns, name, absent[name] & kept)
-        if absent[name].any() and options.missing_cells == "category":
-            told.append(_told_of_category(name, int(absent[name].sum()), options))
+        if absent[name].any() and choice == "category":
+            told.append(_told_of_category(name, int(absent[name].sum()), name == sensitive))
             if name in hierarchies:
                 hierarchies[name] = _with_missing(hierarchies[name], name)
-        elif name == options.sensitive and NO_VALUE in column.values:
+        elif name == sensitive and NO_VALUE in column.values:
             number = column.values.index(NO_VALUE)
             n_cells = int((column.code_of_row[kept] == number).sum())
-            told.append(_told_of_category(name, n_cells, options))
+            told.append(_told_of_category(name, n_cells, True))
         here = replace(columns, by_name={name: column}).rows(kept)
-        cleaned[name], found, said = _spelled(here, name, options)
+        cleaned[name], found, said = _spelled(here, name, asked)
         problems += found
         told += said
-        if name in options.intervals and not found:
-            hierarchies[name] = _by_intervals(cleaned[name], name, options, columns.file)
+        if name in intervals and not found:
+            hierarchies[name] = _by_intervals(cleaned[name], name, intervals[name], columns.file)
         if name in hierarchies:
             problems += _strangers(here, cleaned[name], name, hierarchies[name])
     if problems:
@@ -226,8 +195,8 @@ def _microdata(table: Table, options: _Options) -> Microdata:
         raise kind(by_line(problems)[:MAX_PROBLEMS])
     return Microdata.from_codes(
         {name: (column.values, column.code_of_row) for name, column in cleaned.items()},
-        options.sensitive,
-        quasi=options.quasi,
+        sensitive,
+        quasi=quasi,
         hierarchies=hierarchies,
         notices=told,
     )
@@ -260,7 +229,7 @@ def _with_missing(tree: Hierarchy, name: str) -> Hierarchy:
     return Hierarchy.from_parents(parents, private=tree.private)
 
 
-def _spelled(columns: Columns, name: str, options: _Options) -> tuple[Column, list[Problem], list[str]]:
+def _spelled(columns: Columns, name: str, asked: OfTuples) -> tuple[Column, list[Problem], list[str]]:
     """Return a column with its values as they count, and what is odd about them."""
     column = columns.by_name[name]
     used, number = number_distinct(column.code_of_row)
@@ -276,8 +245,8 @@ def _spelled(columns: Columns, name: str, options: _Options) -> tuple[Column, li
         values,
         lambda place: lines[place],
         file=columns.file,
-        normalize=options.normalize,
-        strict=options.strict,
+        normalize=asked["normalize"],
+        strict=asked["strict"],
     )
     labels = list(column.values)
     for code, label in zip(used.tolist(), spelling.labels, strict=True):
@@ -286,9 +255,9 @@ def _spelled(columns: Columns, name: str, options: _Options) -> tuple[Column, li
     return Column(labels, column.code_of_row), [*problems, *spelling.problems], told
 
 
-def _by_intervals(column: Column, name: str, options: _Options, file: str | None) -> Hierarchy:
+def _by_intervals(column: Column, name: str, edges: Sequence[Edges], file: str | None) -> Hierarchy:
     used = [column.values[code] for code in distinct(column.code_of_row).tolist()]
-    finest, *coarser = options.intervals[name]
+    finest, *coarser = edges
     try:
         tree = from_intervals([v for v in used if v != NO_VALUE], finest, coarser=coarser)
     except HierarchyError as error:
@@ -328,8 +297,8 @@ def _repeated_ids(columns: Columns, id_column: str) -> list[Problem]:
     )
 
 
-def _told_of_category(name: str, cells: int, options: _Options) -> str:
+def _told_of_category(name: str, cells: int, is_secret: bool) -> str:
     told = f"{cells:,} cells of column {shorten(name)} have no value; they count as {NO_VALUE!r}"
-    if name == options.sensitive:
+    if is_secret:
         return f"{told}, which is no value: it hides nobody and counts as none of the l."
     return f"{told}."

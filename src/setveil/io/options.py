@@ -50,6 +50,14 @@ class OfItems(OfSets, total=False):
     integers: Annotated[bool, False]
 
 
+class OfAnyFile(OfFiles, OfItems, total=False):
+    """How a file of any layout is read."""
+
+    layout: Annotated[str | None, None]
+    header: Annotated[bool | None, None]
+    comment: Annotated[str | None, None]
+
+
 class OfCells(TypedDict, total=False):
     """What the columns of a table with sets in its cells are for."""
 
@@ -58,6 +66,10 @@ class OfCells(TypedDict, total=False):
     missing_cells: Annotated[str, "error"]
     keep_unprotected: Annotated[Sequence[str], ()]
     as_is: Annotated[bool, False]
+
+
+class OfTables(OfSets, OfCells, total=False):
+    """How a table with sets in its cells is read, once it is open."""
 
 
 def check_choice(name: str, value: str | None, choices: Sequence[str | None]) -> None:

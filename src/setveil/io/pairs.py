@@ -237,23 +237,9 @@ def read_classes(
 ) -> PatternData:
     """Return the rows of a table, a file or a frame, split in two by the value of one column.
 
-    Parameters
-    ----------
-    given
-        A regular file, CSV or Parquet, plain or gzip; ``-`` is standard input. Or a frame, where a null
-        is a cell without a value.
-    class_column
-        The column that tells which data set a row belongs to.
-    classes
-        The two values, the first data set's first; rows of other values are left out. If not given, the
-        column must have two values, which are taken in alphabetical order.
-    reading
-        `attributes`: the columns whose cells are items, all others by default. `missing`: texts that
-        stand for no value, beside the empty cell. `missing_cells`: a cell without a value is an
-        ``error``, no item (``suppress``), leaves its row out (``suppress-row``) or is a value of its
-        own (``category``); with ``complete-rows`` a row is left out where any column of the table has
-        no value, chosen or not. `delimiter`, `encoding`, `normalize`, `strict` and `max_bytes` as in
-        `read_transactions`. `as_is`: go on where cells look like lists of values.
+    Of `classes` the first data set's value is the first; rows of other values are left out. If not
+    given, the column must have two values, which are taken in alphabetical order. For the rest see
+    `Options`.
     """
     cells = read_cells(given, class_column, **reading)
     column = cells.columns.by_name[class_column]
@@ -400,7 +386,14 @@ class _Cells:
 
 
 class Options(OfFiles, OfLabels, total=False):
-    """How a table of attributes is read."""
+    """How a table of attributes is read.
+
+    The cells of `attributes` are items, by default those of all columns but the class. A cell without
+    a value is an ``error``, no item (``suppress``), leaves its row out (``suppress-row``) or is a
+    value of its own (``category``); with ``complete-rows`` a row is left out where any column of the
+    table has no value, chosen or not. `missing` are texts that stand for no value, beside the empty
+    cell; with `as_is` cells may look like lists of values.
+    """
 
     attributes: Annotated[Sequence[str] | str | None, None]
     missing_cells: Annotated[str, "error"]

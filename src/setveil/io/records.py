@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..model.transactions import Records, label_fault
 from .column_look import Roles, follows_blank, look_at_columns
 from .columns import merged_by_id, told_of_unused
 from .csv_text import Places
-from .options import ID_POLICIES, OfCells, OfFiles, OfSets, check_choice, refuse_unused_policy
+from .options import ID_POLICIES, OfFiles, OfTables, check_choice, refuse_unused_policy
 from .source import MAX_PROBLEMS, shorten
 from .table import Entries, Table, open_table
 from .transactions import Policy, finish, unknown_id
@@ -29,92 +29,60 @@ LIST_SEPARATOR = "|"
 """What stands between the values of a column of lists when it is written to a CSV table."""
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """Which columns of a table count and how."""
-
-    separator_of_set: Mapping[str, str | None]
-    keep: tuple[str, ...] = ()
-    sensitive: str | None = None
-    id_column: str | None = None
-    id_policy: str = "merge"
-    missing_cells: str = "error"
-    unprotected: tuple[str, ...] = ()
-    as_is: bool = False
-
-    def __post_init__(self) -> None:
-        check_choice("missing_cells", self.missing_cells, MISSING_CELLS)
-        check_choice("id_policy", self.id_policy, ID_POLICIES)
-        refuse_unused_policy(self.id_policy, self.id_column)
-        if not self.separator_of_set:
+def check_roles(separator_of_set: Mapping[str, str | None], asked: OfTables) -> OfTables:
+    """Return the options with lists that can be read twice; refuse columns that cannot be so named."""
+    asked = {**asked, "keep": [*asked["keep"]], "keep_unprotected": [*asked["keep_unprotected"]]}
+    check_choice("missing_cells", asked["missing_cells"], MISSING_CELLS)
+    check_choice("id_policy", asked["id_policy"], ID_POLICIES)
+    refuse_unused_policy(asked["id_policy"], asked["id_column"])
+    if not separator_of_set:
+        raise UsageError("no set-valued column is named.", "Name one (--set).", code="no-set-column")
+    sensitive, id_column = asked["sensitive"], asked["id_column"]
+    # A sensitive column may be set-valued or kept too; any other has one role.
+    named = [*separator_of_set, *asked["keep"], *asked["keep_unprotected"]]
+    named += [] if sensitive is None or sensitive in named else [sensitive]
+    named += [] if id_column is None else [id_column]
+    for name in named:
+        if named.count(name) > 1:
             raise UsageError(
-                "no set-valued column is named.", "Name one (--set).", code="no-set-column"
+                f"column {shorten(name)} is given two roles.", "Give it one.", code="two-roles"
             )
-        # A sensitive column may be set-valued or kept too; any other has one role.
-        shared = {*self.separator_of_set, *self.keep, *self.unprotected}
-        named = [*self.separator_of_set, *self.keep, *self.unprotected]
-        named += [] if self.sensitive is None or self.sensitive in shared else [self.sensitive]
-        named += [] if self.id_column is None else [self.id_column]
-        for name in named:
-            if named.count(name) > 1:
-                raise UsageError(
-                    f"column {shorten(name)} is given two roles.", "Give it one.", code="two-roles"
-                )
-            what = None
-            if label_fault(name) is not None:
-                what = "is empty or holds what no file can hold"
-            elif "=" in name:
-                what = "holds '=', which ends column names in labels"
-            if what is not None:
-                what = f"the column name {shorten(name)} {what}."
-                raise UsageError(what, "Rename the column.", code="bad-column-name")
-        for name, separator in self.separator_of_set.items():
-            if separator is not None and (not separator or set(separator) & set('"\r\n\0\ufeff')):
-                what = f"the separator of {shorten(name)} is empty, or has a quote or a line end."
-                remedy = "Give one such as ' ' or '|' (--set-separator)."
-                raise UsageError(what, remedy, code="bad-separator")
-
-    @classmethod
-    def of(
-        cls, separator_of_set: Mapping[str, str | None], cells: OfCells, sets: OfSets
-    ) -> TableOptions:
-        """Return what a reader was asked for."""
-        return cls(
-            dict(separator_of_set),
-            tuple(cells["keep"]),
-            cells["sensitive"],
-            sets["id_column"],
-            sets["id_policy"],
-            cells["missing_cells"],
-            tuple(cells["keep_unprotected"]),
-            cells["as_is"],
-        )
-
-    @property
-    def all_names(self) -> tuple[str, ...]:
-        """Every column that is named in some role."""
-        more = (self.sensitive, self.id_column)
-        named = (*self.separator_of_set, *self.keep, *self.unprotected)
-        return named + tuple(name for name in more if name is not None)
-
-    def columns(self, order: Sequence[str]) -> tuple[LayoutColumn, ...]:
-        """Return the columns that count, in the order of the table."""
-        result = []
-        for name in order:
-            if name in self.separator_of_set:
-                separator = self.separator_of_set[name]
-                role = "sensitive" if name == self.sensitive else "set"
-                result.append(LayoutColumn(name, role, separator or LIST_SEPARATOR))
-            elif name == self.sensitive:
-                result.append(LayoutColumn(name, "sensitive"))
-            elif name in self.keep:
-                result.append(LayoutColumn(name, "kept"))
-            elif name in self.unprotected:
-                result.append(LayoutColumn(name, "unprotected"))
-        return tuple(result)
+        what = None
+        if label_fault(name) is not None:
+            what = "is empty or holds what no file can hold"
+        elif "=" in name:
+            what = "holds '=', which ends column names in labels"
+        if what is not None:
+            what = f"the column name {shorten(name)} {what}."
+            raise UsageError(what, "Rename the column.", code="bad-column-name")
+    for name, separator in separator_of_set.items():
+        if separator is not None and (not separator or set(separator) & set('"\r\n\0\ufeff')):
+            what = f"the separator of {shorten(name)} is empty, or has a quote or a line end."
+            remedy = "Give one such as ' ' or '|' (--set-separator)."
+            raise UsageError(what, remedy, code="bad-separator")
+    return asked
 
 
-class Options(OfFiles, OfSets, OfCells, total=False):
+def _columns_that_count(
+    order: Sequence[str], separator_of_set: Mapping[str, str | None], asked: OfTables
+) -> tuple[LayoutColumn, ...]:
+    """Return the columns that count, in the order of the table."""
+    result = []
+    for name in order:
+        if name in separator_of_set:
+            role = "sensitive" if name == asked["sensitive"] else "set"
+            separator = separator_of_set[name] or LIST_SEPARATOR
+            result.append(LayoutColumn(name, role, separator))
+        elif name == asked["sensitive"]:
+            result.append(LayoutColumn(name, "sensitive"))
+        elif name in asked["keep"]:
+            result.append(LayoutColumn(name, "kept"))
+        elif name in asked["keep_unprotected"]:
+            result.append(LayoutColumn(name, "unprotected"))
+    return tuple(result)
+
+
+class Options(OfFiles, OfTables, total=False):
     """How a table with sets in its cells is read."""
 
 
@@ -151,33 +119,37 @@ def read_records(
 
     The other options are those of `read_transactions`.
     """
-    options = TableOptions.of(set_columns, reading, reading)
+    asked = check_roles(set_columns, reading)
     policy = Policy.of_sets(empty_rows, reading, reading["max_bytes"])
-    return build_records(open_table(path, reading), options, policy)
+    return build_records(open_table(path, reading), set_columns, asked, policy)
 
 
-def build_records(table: Table, options: TableOptions, policy: Policy) -> Records:
+def build_records(
+    table: Table, separator_of_set: Mapping[str, str | None], asked: OfTables, policy: Policy
+) -> Records:
     """Return the records of a table whose set-valued columns are texts, or lists already."""
-    names = table.columns.names
-    for name in options.all_names:
-        table.columns.require(name)
-    lists: dict[str, ListColumn] = table.lists(options.separator_of_set)
+    names, id_column = table.columns.names, asked["id_column"]
+    single = (asked["sensitive"], id_column)
+    for name in (*separator_of_set, *asked["keep"], *asked["keep_unprotected"], *single):
+        if name is not None:
+            table.columns.require(name)
+    lists: dict[str, ListColumn] = table.lists(separator_of_set)
     if table.arrow is not None:
-        _refuse_unseparated(options, lists, table.columns.file)
-    chosen = options.columns(names)
-    known = {column.name for column in chosen} | {options.id_column}
+        _refuse_unseparated(separator_of_set, lists, table.columns.file)
+    chosen = _columns_that_count(names, separator_of_set, asked)
+    known = {column.name for column in chosen} | {id_column}
     unused = [name for name in names if name not in known]
     columns = table.load(known - lists.keys()).without(lists)
     roles = Roles(
         tuple(column.name for column in chosen if column.role == "kept"),
-        options.sensitive,
+        asked["sensitive"],
         {column.name: column.separator for column in chosen if column.separator is not None},
         tuple(unused),
         policy.missing,
-        as_is=options.as_is,
+        as_is=asked["as_is"],
     )
     notices = (*table.notices, *look_at_columns(columns, roles))
-    entries = Entries(columns, MISSING_CELLS, options.missing_cells)
+    entries = Entries(columns, MISSING_CELLS, asked["missing_cells"])
     for column in chosen:
         if column.role == "unprotected":
             continue
@@ -186,13 +158,13 @@ def build_records(table: Table, options: TableOptions, policy: Policy) -> Record
         elif column.separator is None:
             entries.add_cells(column.name, policy.missing | {""})
         else:
-            notices += _add_sets(entries, column.name, column.separator, options, policy)
+            notices += _add_sets(entries, column.name, column.separator, asked["as_is"], policy)
     record_of_row = None
-    if options.id_column is not None:
-        record_of_row, told = merged_by_id(columns, options.id_column, options.id_policy)
+    if id_column is not None:
+        record_of_row, told = merged_by_id(columns, id_column, asked["id_policy"])
         notices += told
     cells_of_row = None
-    if options.unprotected:
+    if asked["keep_unprotected"]:
         open_columns = [column.name for column in chosen if column.role == "unprotected"]
         cells_of_row = _raw_cells(entries, open_columns, record_of_row)
         shown = ", ".join(shorten(name) for name in open_columns)
@@ -211,9 +183,9 @@ def build_records(table: Table, options: TableOptions, policy: Policy) -> Record
 
 
 def _refuse_unseparated(
-    options: TableOptions, lists: Mapping[str, ListColumn], file: str | None
+    separator_of_set: Mapping[str, str | None], lists: Mapping[str, ListColumn], file: str | None
 ) -> None:
-    for name, separator in options.separator_of_set.items():
+    for name, separator in separator_of_set.items():
         if name not in lists and separator is None:
             what = f"column {shorten(name)} holds texts and no separator is given."
             remedy = "Give its separator, or a column of lists."
@@ -254,7 +226,7 @@ def _raw_cells(
 
 
 def _add_sets(
-    entries: Entries, name: str, separator: str, options: TableOptions, policy: Policy
+    entries: Entries, name: str, separator: str, as_is: bool, policy: Policy
 ) -> tuple[str, ...]:
     """Split each distinct cell once, spread its items over the rows that have it, and tell how."""
     columns = entries.columns
@@ -263,7 +235,7 @@ def _add_sets(
     told: tuple[str, ...] = ()
     counts = np.bincount(cells.code_of_row[~absent], minlength=len(cells.values)).tolist()
     used = [(value, count) for value, count in zip(cells.values, counts, strict=True) if count]
-    spaced = not options.as_is and follows_blank(used, separator)
+    spaced = not as_is and follows_blank(used, separator)
     if spaced:
         told = (
             f"blanks follow the separator {separator!r} in column {shorten(name)}: they "

@@ -52,14 +52,7 @@ def read_rules(
 ) -> tuple[NegativeRule, ...]:
     """Return the rules of a file, each once, in its order.
 
-    Parameters
-    ----------
-    path
-        A regular file, plain or gzip; ``-`` is standard input.
-    quasi
-        The quasi-identifying columns that rules may be about; any by default.
-    sensitive
-        The name that the last column must have; any by default.
+    They may be about the `quasi` columns alone, and the last column must be the `sensitive` one.
     """
     source = read_source(path, max_bytes=max_bytes)
     data, _ = plain_text(source, encoding=encoding)

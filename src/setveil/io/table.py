@@ -192,15 +192,12 @@ class Entries:
 
     def draft(self, layout: Layout, notices: tuple[str, ...], **more: Any) -> Draft:
         """Return all entries as a draft."""
-        return Draft(
-            file=self.columns.file,
-            layout=layout,
-            values=self.values,
+        return self.columns.draft(
+            layout,
+            self.values,
+            np.concatenate(self.rows),
+            np.concatenate(self.codes),
             prefixes=self.prefixes,
-            row_of_entry=np.concatenate(self.rows),
-            code_of_entry=np.concatenate(self.codes),
-            n_rows=self.columns.n_rows,
-            line_of_row=self.columns.line_of_row,
             notices=notices,
             problems=tuple(by_line(self.problems)),
             **more,

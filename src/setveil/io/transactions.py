@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -36,7 +36,15 @@ from .formats import FORMATS, LAYOUTS, guess_format
 from .formats.base import Reading
 from .formats.parquet import MAGIC
 from .lists import read_labels
-from .options import ID_POLICIES, OfFiles, OfItems, OfSets, check_choice, refuse_unused_policy, texts_of
+from .options import (
+    ID_POLICIES,
+    OfAnyFile,
+    OfItems,
+    OfSets,
+    check_choice,
+    refuse_unused_policy,
+    texts_of,
+)
 from .source import MAX_BYTES, MAX_PROBLEMS, plain_text, read_source, shorten
 from .spelling import FORMS, LineOf, check_spelling
 
@@ -53,17 +61,9 @@ _OF_LAYOUT = {
 """Options that some layouts have no use for, each with what it is where it was not given."""
 
 
-class Options(OfFiles, OfItems, total=False):
-    """How a file of any layout is read."""
-
-    layout: Annotated[str | None, None]
-    header: Annotated[bool | None, None]
-    comment: Annotated[str | None, None]
-
-
 @checked()
 def read_transactions(
-    path: str | os.PathLike[str], *, empty_rows: str = "error", **reading: Unpack[Options]
+    path: str | os.PathLike[str], *, empty_rows: str = "error", **reading: Unpack[OfAnyFile]
 ) -> Transactions:
     """Return the records of a file as sets of items, with `layout` and `notices` set.
 
@@ -112,18 +112,7 @@ def read_transactions(
     refuse_unused_policy(reading["id_policy"], reading["id_column"])
     policy = Policy.of_items(empty_rows, reading, max_bytes=reading["max_bytes"])
     source = read_source(path, max_bytes=reading["max_bytes"])
-    read = Reading(
-        source.data,
-        source,
-        id_column=reading["id_column"],
-        item_column=reading["item_column"],
-        count_column=reading["count_column"],
-        id_policy=reading["id_policy"],
-        comment=reading["comment"],
-        counts=reading["counts"],
-        guessed=layout is None,
-        max_bytes=reading["max_bytes"],
-    )
+    file = Reading(source.data, source, asked=reading)
     if layout == "parquet" or (layout is None and source.data.startswith(MAGIC)):
         format = "parquet"
     else:
@@ -131,12 +120,13 @@ def read_transactions(
         header = reading["header"]
         head = head_of(data, source, delimiter)
         if layout is None:
-            head = replace(head, header=header, id_column=read.id_column, item_column=read.item_column)
+            ids, items = reading["id_column"], reading["item_column"]
+            head = replace(head, header=header, id_column=ids, item_column=items)
         format = layout or guess_format(head)
         by_header = layout not in (None, "baskets") and delimiter is None
         mark = guess_table_delimiter(data) if by_header else head.delimiter
-        read = replace(
-            read,
+        file = replace(
+            file,
             data=data,
             delimiter=mark,
             header=bool(header) if format == "baskets" else header is not False,
@@ -144,7 +134,7 @@ def read_transactions(
         )
     if layout is None:
         _refuse_unused(format, given, " (guessed)")
-    return finish(FORMATS[format].read(read), policy)
+    return finish(FORMATS[format].read(file), policy)
 
 
 def _told(format: str, mark: str, layout: str | None, delimiter: str | None) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -14,7 +14,8 @@ from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ..columns import Columns, Draft, columns_of_fields
 from ..csv_text import FEW, Fields, Head, arrow_integers, arrow_text, arrow_texts, split_fields
-from ..source import MAX_BYTES, Source
+from ..options import OfAnyFile
+from ..source import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,24 +25,14 @@ ROWS_PER_BLOCK = 65_536
 
 @dataclass(frozen=True)
 class Reading:
-    """A file to be read, and what its reader is to know, as `read_transactions` is told.
-
-    `data` is checked UTF-8 text, of Parquet the raw bytes; `guessed` if nobody named the format.
-    """
+    """A file to be read; `data` is checked UTF-8 text, of Parquet the raw bytes."""
 
     data: bytes
     source: Source
     notices: tuple[str, ...] = ()
     delimiter: str = ","
     header: bool = False
-    id_column: str | None = None
-    item_column: str | None = None
-    count_column: str | None = None
-    id_policy: str = "merge"
-    comment: str | None = None
-    counts: bool = False
-    guessed: bool = False
-    max_bytes: int = MAX_BYTES
+    asked: OfAnyFile = field(default_factory=OfAnyFile)
 
     def fields(self) -> Fields:
         """Return the text as fields of CSV."""

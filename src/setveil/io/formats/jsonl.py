@@ -50,7 +50,7 @@ class JsonLines(Format):
 
     def read(self, reading: Reading) -> Draft:
         data, name, notices = reading.data, reading.source.name, reading.notices
-        item_column, id_column = reading.item_column, reading.id_column
+        item_column, id_column = reading.asked["item_column"], reading.asked["id_column"]
         plain = read_plain(reading) if item_column is None and id_column is None else None
         if plain is not None:
             return plain
@@ -87,7 +87,7 @@ class JsonLines(Format):
         if id_column is not None and ids and not problems:
             numbered = number_by_first_row(number_strings(ids).code_of_piece)
             place = Columns({}, len(rows), name, line_of_row)
-            record_of_row, told = merge_rows(*numbered, place, reading.id_policy)
+            record_of_row, told = merge_rows(*numbered, place, reading.asked["id_policy"])
             notices = (*notices, *told)
         return Draft(
             file=name,

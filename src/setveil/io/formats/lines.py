@@ -47,8 +47,8 @@ class Baskets(Format):
         fields, file = reading.fields(), reading.source.name
         if reading.header and fields.n_rows:
             fields = fields.without_first_row()
-        if reading.guessed:
-            _refuse_table(fields, file=file, header=reading.header, counts=reading.counts)
+        if reading.asked["layout"] is None:
+            _refuse_table(fields, file=file, header=reading.header, counts=reading.asked["counts"])
         row_of_entry = np.repeat(np.arange(fields.n_rows, dtype=np.int64), fields.width_of_row)
         empty = fields.code_of_field == (fields.values.index("") if "" in fields.values else -1)
         problems = fields.problems_at(
@@ -175,7 +175,7 @@ class Fimi(Format):
             reading.data,
             reading.source.name,
             reading.notices,
-            reading.comment,
+            reading.asked["comment"],
         )
         problems = lone_returns(data, name)
         skipped: set[int] = set()

@@ -39,13 +39,9 @@ class Parquet(Format):
         from ..frames import draft_of_table
         from ..table import table_of_arrow
 
-        table = parquet_table(reading.source, max_bytes=reading.max_bytes)
+        table = parquet_table(reading.source, max_bytes=reading.asked["max_bytes"])
         return draft_of_table(
-            table_of_arrow(table, reading.source.name),
-            layout=Layout("parquet"),
-            id_column=reading.id_column,
-            item_column=reading.item_column,
-            id_policy=reading.id_policy,
+            table_of_arrow(table, reading.source.name), reading.asked, Layout("parquet")
         )
 
     def blocks(self, transactions: Transactions, _layout: Layout) -> Iterator[bytes]:

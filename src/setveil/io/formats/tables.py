@@ -28,6 +28,7 @@ from ..columns import (
     told_of_unused,
 )
 from ..csv_text import Head, Places, arrow_integers, arrow_text, arrow_texts, quoted, split_fields
+from ..options import OfItems
 from ..source import MAX_PROBLEMS, shorten
 from .base import ROWS_PER_BLOCK, Format, Reading, arrow_lines
 
@@ -55,14 +56,7 @@ class Long(Format):
         return first in ID_NAMES and second in ITEM_NAMES
 
     def read(self, reading: Reading) -> Draft:
-        return draft_of_long(
-            reading.columns(),
-            layout=reading.layout("long"),
-            id_column=reading.id_column,
-            item_column=reading.item_column,
-            count_column=reading.count_column,
-            notices=reading.notices,
-        )
+        return draft_of_long(reading.columns(), reading.asked, reading.layout("long"), reading.notices)
 
     def blocks(self, transactions: Transactions, layout: Layout) -> Iterator[bytes]:
         import pyarrow as pa
@@ -81,15 +75,11 @@ class Long(Format):
 
 
 def draft_of_long(
-    columns: Columns,
-    *,
-    layout: Layout,
-    id_column: str | None,
-    item_column: str | None,
-    count_column: str | None,
-    notices: tuple[str, ...] = (),
+    columns: Columns, asked: OfItems, layout: Layout, notices: tuple[str, ...] = ()
 ) -> Draft:
     """Return the draft of a long table; without names, the two columns are id and item."""
+    id_column, item_column = asked["id_column"], asked["item_column"]
+    count_column = asked["count_column"]
     if id_column is None and item_column is None and len(columns.names) == 2:
         id_column, item_column = columns.names
     if id_column is None or item_column is None:
@@ -111,14 +101,11 @@ def draft_of_long(
     used = {id_column, item_column, count_column}
     notices = (*notices, *told_of_unused([name for name in columns.names if name not in used]))
     row_of_entry = np.flatnonzero(~empty)
-    return Draft(
-        file=columns.file,
-        layout=layout,
-        values=items.values,
-        row_of_entry=row_of_entry,
-        code_of_entry=code[row_of_entry],
-        n_rows=columns.n_rows,
-        line_of_row=columns.line_of_row,
+    return columns.draft(
+        layout,
+        items.values,
+        row_of_entry,
+        code[row_of_entry],
         record_of_row=record_of_row,
         count_of_entry=_counts(columns, count_column, row_of_entry),
         notices=notices,
@@ -160,13 +147,9 @@ class OneHot(Format):
         return all(row[place] in flags for row in rows[1:] for place in places)
 
     def read(self, reading: Reading) -> Draft:
-        plain = _read_plain(reading) if reading.header and reading.id_column is None else None
+        plain = _read_plain(reading) if reading.header and reading.asked["id_column"] is None else None
         return plain or draft_of_onehot(
-            reading.columns(),
-            layout=reading.layout("onehot"),
-            id_column=reading.id_column,
-            id_policy=reading.id_policy,
-            notices=reading.notices,
+            reading.columns(), reading.asked, reading.layout("onehot"), reading.notices
         )
 
     def blocks(self, transactions: Transactions, layout: Layout) -> Iterator[bytes]:
@@ -232,17 +215,12 @@ def _read_plain(reading: Reading) -> Draft | None:
 
 
 def draft_of_onehot(
-    columns: Columns,
-    *,
-    layout: Layout,
-    id_column: str | None,
-    id_policy: str,
-    notices: tuple[str, ...] = (),
+    columns: Columns, asked: OfItems, layout: Layout, notices: tuple[str, ...] = ()
 ) -> Draft:
     """Return the draft of a one-hot table; the items are the names of its columns."""
-    record_of_row = None
+    record_of_row, id_column = None, asked["id_column"]
     if id_column is not None:
-        record_of_row, told = merged_by_id(columns, id_column, id_policy)
+        record_of_row, told = merged_by_id(columns, id_column, asked["id_policy"])
         columns, notices = columns.without([id_column]), (*notices, *told)
     rows, codes = [], []
     problems: list[Problem] = []
@@ -258,14 +236,11 @@ def draft_of_onehot(
             what = f"a cell of column {shorten(name)} that is neither 0 nor 1."
             remedy = "Write 0 or 1 (or true, false)."
             problems += columns.problems_at("bad-cell", what, remedy, np.flatnonzero(meaning < 0))
-    return Draft(
-        file=columns.file,
-        layout=layout,
-        values=columns.names,
-        row_of_entry=np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64),
-        code_of_entry=np.concatenate(codes) if codes else np.zeros(0, dtype=np.int32),
-        n_rows=columns.n_rows,
-        line_of_row=columns.line_of_row,
+    return columns.draft(
+        layout,
+        columns.names,
+        np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64),
+        np.concatenate(codes) if codes else np.zeros(0, dtype=np.int32),
         record_of_row=record_of_row,
         notices=notices,
         problems=tuple(by_line(problems)),

@@ -148,21 +148,9 @@ def write_hierarchy(
 ) -> None:
     """Write a hierarchy as UTF-8 with LF line ends, rows sorted by label.
 
-    Parameters
-    ----------
-    hierarchy
-        A tree or a forest.
-    file
-        A path, written in one step, or a binary file object. A private hierarchy's file is for its
-        owner only.
-    format
-        One of `FORMATS`. ``amnesia`` refuses labels with blanks, which Amnesia cannot read.
-    delimiter
-        For ``paths`` (``;``) and ``parents`` (``,``).
-    name
-        The name noted in Amnesia's form.
-    force
-        Replace a file that exists.
+    A path is written in one step, and a private hierarchy's file is for its owner only. `name` is
+    noted in Amnesia's form, which cannot hold labels with blanks; the delimiter of ``paths`` is ``;``
+    by default, that of ``parents`` ``,``.
     """
     if format not in FORMATS:
         raise UsageError(f"unknown hierarchy format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")

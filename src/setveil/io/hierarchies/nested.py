@@ -44,6 +44,11 @@ class _Box:
     values: list[_Text | _Box | None]
     place: int
 
+    @property
+    def closing(self) -> str:
+        """The sign that ends it."""
+        return "]" if self.keys is None else "}"
+
 
 def looks_like_json(text: str, name: str | None) -> bool:
     """Tell JSON by the file's name or its first two signs; ``[0,10[`` is an interval."""
@@ -65,6 +70,7 @@ class _Reader:
     def __init__(self, text: str, file: str | None) -> None:
         self.text = text
         self.file = file
+        self.place = 0
         self.line_starts = [0] + [match.end() for match in re.finditer("\n", text)]
 
     def line(self, place: int) -> int:
@@ -79,107 +85,87 @@ class _Reader:
 
     def parse(self) -> _Text | _Box | None:
         """Return the one value of the text."""
-        text = self.text
-        skip = _SPACE.match
-        place = skip(text).end()  # type: ignore[union-attr]
-        if place == len(text):
+        if not self._sign():
             return None
-        stack: list[_Box] = []
+        stack = [_Box(None, [], 0)]  # around the text, so that its value has a box too
         boxes = 0
         while True:
-            value: _Text | _Box | None
-            sign = text[place : place + 1]
-            opened = False
-            if sign == '"':
-                value, place = self._string(place)
-            elif sign in ("{", "["):
-                value = _Box([] if sign == "{" else None, [], place)
+            if stack[-1].keys is not None:
+                stack[-1].keys.append(self._key())
+            sign, place = self._sign(), self.place
+            if sign in ("{", "["):
+                box = _Box([] if sign == "{" else None, [], place)
                 boxes += 1
-                if len(stack) >= MAX_DEPTH:
+                if len(stack) > MAX_DEPTH:
                     self.refuse("too-deep", "nested too deeply.", f"Limit: {MAX_DEPTH:,}.", place)
                 if boxes > 2 * MAX_NODES:
                     raise ResourceLimit(
                         "the hierarchy has too many nodes.", code="too-many-nodes", file=self.file
                     )
-                place += 1
-                opened = True
-            else:
-                place = self._null(place)
-                value = None
-            if stack:
-                stack[-1].values.append(value)
-            elif not stack and not opened:
-                return self._end(place, value)
-            if opened:
-                assert isinstance(value, _Box)
-                stack.append(value)
-                if len(stack) == 1:
-                    top = value
-                place = skip(text, place).end()  # type: ignore[union-attr]
-                closing = "}" if value.keys is not None else "]"
-                if text[place : place + 1] != closing:
-                    place = self._key(stack[-1], place)
+                stack[-1].values.append(box)
+                stack.append(box)
+                self.place += 1
+                if self._sign() != box.closing:
                     continue
-            while stack:
-                place = skip(text, place).end()  # type: ignore[union-attr]
-                box = stack[-1]
-                closing = "}" if box.keys is not None else "]"
-                sign = text[place : place + 1]
-                if sign == closing:
-                    place += 1
-                    stack.pop()
-                elif sign == "," and box.values:
-                    place = self._key(box, skip(text, place + 1).end())  # type: ignore[union-attr]
-                    break
-                else:
-                    self._unexpected(place)
             else:
-                return self._end(place, top)
+                if sign != '"':
+                    self._skip_null()
+                stack[-1].values.append(self._string() if sign == '"' else None)
+            while len(stack) > 1:
+                sign = self._sign()
+                if sign not in (",", stack[-1].closing):
+                    self._unexpected()
+                self.place += 1
+                if sign == ",":
+                    break
+                stack.pop()
+            else:
+                if self._sign():
+                    what = "text follows the end of the JSON value."
+                    self.refuse("bad-json", what, "Remove it.", self.place)
+                return stack[0].values[0]
 
-    def _string(self, place: int) -> tuple[_Text, int]:
+    def _sign(self) -> str:
+        """Return the next sign that is no blank, nothing at the end; the place is there."""
+        self.place = _SPACE.match(self.text, self.place).end()  # type: ignore[union-attr]
+        return self.text[self.place : self.place + 1]
+
+    def _string(self) -> _Text:
+        place = self.place
         try:
-            value, end = scanstring(self.text, place + 1, True)
+            value, self.place = scanstring(self.text, place + 1, True)
         except json.JSONDecodeError as error:
             self.refuse("bad-json", f"broken string: {error.msg}.", "Correct the JSON.", error.pos)
         if _SURROGATE.search(value):
             self.refuse("surrogate", "a lone surrogate in a label.", "Remove it.", place)
         if "\0" in value or "\ufeff" in value:
             self.refuse("odd-character", "a zero character or U+FEFF in a label.", "Remove it.", place)
-        return _Text(value, place), end
+        return _Text(value, place)
 
-    def _key(self, box: _Box, place: int) -> int:
-        """Read the key before a value of an object; return the place of the value."""
-        if box.keys is None:
-            return place
-        if self.text[place : place + 1] != '"':
-            self._unexpected(place)
-        key, place = self._string(place)
-        place = _SPACE.match(self.text, place).end()  # type: ignore[union-attr]
-        if self.text[place : place + 1] != ":":
-            self._unexpected(place)
-        box.keys.append(key)
-        return _SPACE.match(self.text, place + 1).end()  # type: ignore[union-attr]
+    def _key(self) -> _Text:
+        """Read the key before a value of an object."""
+        if self._sign() != '"':
+            self._unexpected()
+        key = self._string()
+        if self._sign() != ":":
+            self._unexpected()
+        self.place += 1
+        return key
 
-    def _null(self, place: int) -> int:
-        word = _WORD.match(self.text, place)
+    def _skip_null(self) -> None:
+        word = _WORD.match(self.text, self.place)
         if word is None:
-            self._unexpected(place)
+            self._unexpected()
         if word.group() != "null":
             what = f"{word.group()[:20]} is not a label; labels are strings."
-            self.refuse("not-a-label", what, "Put labels in quotes.", place)
-        return word.end()
+            self.refuse("not-a-label", what, "Put labels in quotes.", self.place)
+        self.place = word.end()
 
-    def _unexpected(self, place: int) -> NoReturn:
-        if place >= len(self.text):
-            self.refuse("bad-json", "the JSON text ends too early.", "Is it cut off?", place)
-        what = f"unexpected {self.text[place]!r} in the JSON text."
-        self.refuse("bad-json", what, "Correct the JSON.", place)
-
-    def _end(self, place: int, value: _Text | _Box | None) -> _Text | _Box | None:
-        place = _SPACE.match(self.text, place).end()  # type: ignore[union-attr]
-        if place != len(self.text):
-            self.refuse("bad-json", "text follows the end of the JSON value.", "Remove it.", place)
-        return value
+    def _unexpected(self) -> NoReturn:
+        if self.place >= len(self.text):
+            self.refuse("bad-json", "the JSON text ends too early.", "Is it cut off?", self.place)
+        what = f"unexpected {self.text[self.place]!r} in the JSON text."
+        self.refuse("bad-json", what, "Correct the JSON.", self.place)
 
 
 def _collect(top: _Text | _Box | None, reader: _Reader, source: HierarchyFile) -> None:
