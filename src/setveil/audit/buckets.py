@@ -26,10 +26,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from ..model.guarantees import BucketGuarantee
 from ._jit import jit
 from .bucket_tables import Column, Flags, Paths, PublishedBuckets, Rule, ruled_out
 from .promises import asked_of
-from .published import Numbers
+from .published import Numbers, bounds_of
 from .verdict import BucketFinding
 
 NO_VALUE = "(missing)"
@@ -117,8 +117,7 @@ def _possible_by_row(
     return fewest, fewest_despite_gaps(shares, fewest, tables.columns, paths, complete, no_value)
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
+class Shares(NamedTuple):
     """Each bucket as a table: lines are rows of one kind, columns values, and flags what is possible.
 
     Lines of a bucket lie side by side, and so do its columns. `possible` holds the flags of all lines,
@@ -149,7 +148,7 @@ class Shares:
         line_start = np.searchsorted(bucket_by_line, every).astype(np.int64)
         column_start = np.searchsorted(counts[:, 0], every).astype(np.int64)
         columns_by_line = np.diff(column_start)[bucket_by_line]
-        flag_start = np.concatenate(([0], np.cumsum(columns_by_line))).astype(np.int64)
+        flag_start = bounds_of(columns_by_line)
         shares = cls(
             bucket_by_row,
             line_by_row.astype(np.int64),
@@ -163,17 +162,7 @@ class Shares:
             flag_start,
             np.zeros(int(flag_start[-1]), dtype=np.bool_),
         )
-        list_possible(
-            line_start,
-            shares.kind_by_line,
-            shares.rows_by_line,
-            column_start,
-            shares.value_by_column,
-            shares.count_by_column,
-            cannot,
-            flag_start[line_start],
-            shares.possible,
-        )
+        list_possible(shares)
         return shares
 
     def pairs(self) -> tuple[Numbers, Numbers]:
@@ -243,7 +232,7 @@ def fewest_despite_gaps(
     ).astype(np.int64)
     # Rows take part with the values of their line.
     order = np.argsort(shares.line_by_row, kind="stable")
-    rows_start = np.concatenate(([0], np.cumsum(shares.rows_by_line)))
+    rows_start = bounds_of(shares.rows_by_line)
     width = shares.rows_by_line[line]
     first = np.cumsum(width) - width
     place = np.arange(int(width.sum())) - np.repeat(first, width) + np.repeat(rows_start[line], width)
@@ -439,27 +428,15 @@ def find_possible(demand: Numbers, supply: Numbers, may: Flags) -> Flags:
 
 
 @jit
-def list_possible(
-    line_start: Numbers,
-    kind_by_line: Numbers,
-    rows_by_line: Numbers,
-    column_start: Numbers,
-    value_by_column: Numbers,
-    count_by_column: Numbers,
-    cannot: Flags,
-    pair_start: Numbers,
-    possible: Flags,
-) -> None:
-    """Fill in which values the rows of each line can have; none where a bucket has no assignment.
-
-    The arrays are those of `Shares`; the pairs of bucket b begin at ``pair_start[b]``, line by line.
-    """
-    for bucket in range(line_start.size - 1):
-        low, high = line_start[bucket], line_start[bucket + 1]
-        left, right = column_start[bucket], column_start[bucket + 1]
+def list_possible(shares: Shares) -> None:
+    """Fill in which values the rows of each line can have; none where a bucket has no assignment."""
+    for bucket in range(shares.line_start.size - 1):
+        low, high = shares.line_start[bucket], shares.line_start[bucket + 1]
+        left, right = shares.column_start[bucket], shares.column_start[bucket + 1]
         may = np.empty((high - low, right - left), np.bool_)
         for line in range(high - low):
             for column in range(right - left):
-                may[line, column] = not cannot[kind_by_line[low + line], value_by_column[left + column]]
-        found = find_possible(rows_by_line[low:high], count_by_column[left:right], may)
-        possible[pair_start[bucket] : pair_start[bucket + 1]] = found.ravel()
+                value = shares.value_by_column[left + column]
+                may[line, column] = not shares.cannot[shares.kind_by_line[low + line], value]
+        found = find_possible(shares.rows_by_line[low:high], shares.count_by_column[left:right], may)
+        shares.possible[shares.flag_start[low] : shares.flag_start[high]] = found.ravel()

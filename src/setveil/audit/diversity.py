@@ -27,7 +27,6 @@ import numpy as np
 from ..model.guarantees import Coherence, KmAnonymity, LmDiversity
 from ._jit import jit
 from .counting import (
-    LARGEST_SUPPORT,
     STOPPED,
     TASKS,
     Counts,
@@ -49,9 +48,9 @@ from .counting import (
     share_out,
     too_much_work,
 )
-from .km import ENOUGH, audit_km, choose_witnesses
+from .km import ENOUGH, audit_km, by_size, choose_witnesses
 from .published import Numbers, Published
-from .verdict import SizeFinding, Verdict, Witness
+from .verdict import Verdict, Witness
 
 
 class Bound(NamedTuple):
@@ -79,24 +78,14 @@ def audit_lm(published: Published, guarantee: LmDiversity, effort: Effort) -> Ve
     m = min(guarantee.m, published.longest)
     bound = Bound(guarantee.l, 1)
     linked = _count_linked(published, guarantee.sensitive, bound, m, effort, even_if_none=True)
-    checked, broken = linked.counts.checked.sum(axis=0), linked.counts.rare.sum(axis=0)
-    largest_l = linked.counts.smallest.min(axis=0)
+    findings = by_size(linked.counts, m, single_known=False)
     return Verdict(
-        not broken.any(),
+        not any(finding.violations for finding in findings),
         guarantee,
         "exact",
         published.records,
         None,
-        tuple(
-            SizeFinding(
-                size,
-                int(checked[size]),
-                int(largest_l[size]) if largest_l[size] < LARGEST_SUPPORT else None,
-                int(broken[size]),
-                not linked.stopped,
-            )
-            for size in range(1, m + 1)
-        ),
+        findings,
         choose_witnesses(linked.witnesses, effort),
         (ENOUGH,) if linked.stopped else (),
         linked.worst,

@@ -192,28 +192,33 @@ def sum_up(
     mode: str = "exact",
 ) -> Verdict:
     """Return the verdict; raise `ResourceLimit` if the work ran out before an answer."""
-    smallest = counts.smallest.min(axis=0)
-    stopped, bounded = (bool(counts.cut_short[:, which].any()) for which in (STOPPED, BOUNDED))
-    holds = bool(smallest[m] >= guarantee.k) if m else True
+    findings, stopped = by_size(counts, m), bool(counts.cut_short[:, STOPPED].any())
+    least = findings[-1].achieved_k if findings else None
+    holds = least is None or least >= guarantee.k
     if stopped and holds:
         raise too_much_work(counts.limit)
-    findings = tuple(
-        SizeFinding(
-            size,
-            int(counts.checked[:, size].sum()),
-            int(smallest[size]),
-            int(counts.rare[:, size].sum()),
-            size == 1 or not (stopped or (bounded and smallest[size] > 1)),
-        )
-        for size in range(1, m + 1)
-    )
     notes = []
     if guarantee.m > m:
         notes.append(f"no larger combination than {m} occurs, so m={guarantee.m} asks no more.")
     if stopped:
         notes.append(ENOUGH)
-    least = int(smallest[m]) if m else None
     return Verdict(holds, guarantee, mode, published.records, least, findings, found, tuple(notes))
+
+
+def by_size(counts: Counts, m: int, *, single_known: bool = True) -> tuple[SizeFinding, ...]:
+    """Return what was found at each size up to `m`; single labels may be known before the count."""
+    smallest = counts.smallest.min(axis=0)
+    stopped, bounded = (bool(counts.cut_short[:, which].any()) for which in (STOPPED, BOUNDED))
+    return tuple(
+        SizeFinding(
+            size,
+            int(counts.checked[:, size].sum()),
+            int(smallest[size]) if smallest[size] < LARGEST_SUPPORT else None,
+            int(counts.rare[:, size].sum()),
+            (single_known and size == 1) or not (stopped or (bounded and smallest[size] > 1)),
+        )
+        for size in range(1, m + 1)
+    )
 
 
 def widen(published: Published, leaves_under: Mapping[str, Collection[str]]) -> Published:

@@ -20,9 +20,6 @@ from ._jit import jit
 from .counting import Flags
 from .published import Codes, Numbers
 
-NOTHING = -1
-"""The name of the label that all records hold, from which the search starts."""
-
 
 class Part(NamedTuple):
     """Rows that hold a set, without the labels of the set. Local numbers: labels before come first.
@@ -65,52 +62,6 @@ def new_desk(items: int) -> Desk:
         np.empty(items, np.int32),
         np.empty(items, np.int32),
         np.full(items, -1, np.int32),
-    )
-
-
-@jit
-def whole_part(
-    row_ptr: Numbers,
-    codes: Codes,
-    rank_by_code: Codes,
-    n_ranks: int,
-    here_by_row: Numbers,
-    elsewhere_by_row: Numbers,
-) -> Part:
-    """Return all rows; label 0 is `NOTHING`, in every row, and label r + 1 has rank r.
-
-    Codes of rank -1 are left out.
-    """
-    rows = len(row_ptr) - 1
-    items = np.empty(len(codes) + rows, np.int32)
-    new_ptr = np.zeros(rows + 1, np.int64)
-    used = 0
-    for row in range(rows):
-        begin = used
-        items[used] = 0
-        used += 1
-        for place in range(row_ptr[row], row_ptr[row + 1]):
-            rank = rank_by_code[codes[place]]
-            if rank >= 0:
-                items[used] = rank + 1
-                used += 1
-        items[begin:used].sort()
-        new_ptr[row + 1] = used
-    kept = items[:used].copy()
-    list_ptr, rows_of_item = lists_of(new_ptr, kept, 0, n_ranks + 1)
-    nowhere = np.zeros(rows, np.int64)
-    return Part(
-        np.arange(NOTHING, n_ranks).astype(np.int32),
-        0,
-        new_ptr,
-        kept,
-        nowhere,
-        nowhere,
-        np.empty(0, np.int32),
-        here_by_row,
-        elsewhere_by_row,
-        list_ptr,
-        rows_of_item,
     )
 
 

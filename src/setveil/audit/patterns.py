@@ -12,10 +12,10 @@ At every level a row also holds all labels above its own; then the same is count
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,17 +25,18 @@ from .certificate import need
 from .counting import TASKS, WITNESSES_AT_MOST, WORK_LIMIT, Effort, raise_rows, share_out, supports
 from .pattern_kernels import (
     Asked,
+    Part,
     Tally,
     add_label,
     count_closed,
+    lists_of,
     new_desk,
     note,
     smaller_part,
-    whole_part,
 )
 from .published import (
     HIERARCHY,
-    Codes,
+    Merged,
     Numbers,
     Published,
     PublishedHierarchy,
@@ -57,23 +58,6 @@ WITNESS_ROOM = 2**18
 """Labels that a task keeps for its witnesses, or more where one set needs more."""
 
 Paths = Mapping[str, tuple[str, ...]]
-
-
-class _Side(NamedTuple):
-    """The distinct rows of one data set in codes that both share."""
-
-    row_ptr: Numbers
-    codes: Codes
-    weight_by_row: Numbers
-    records: int
-
-
-class _Found(NamedTuple):
-    checked: int
-    patterns: int
-    best: Fraction | None
-    witnesses: list[PatternWitness]
-    stopped: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,58 +147,56 @@ def _judge(
     data: tuple[Published, Published], guarantee: HiddenPatterns, paths: Paths, effort: Effort
 ) -> PairFinding:
     found = _count(data, guarantee, paths if guarantee.every_level else {}, effort)
-    if found.stopped and not found.patterns:
+    if not found.counted_all and not found.patterns:
         raise ResourceLimit(
             f"the audit needs more than {effort.limit:,} steps on these records.",
             "Raise the work limit, or promise a larger minimum support.",
             code="audit-work",
         )
-    every_level: int | None = None if found.stopped else found.patterns
-    if not guarantee.every_level and any(len(path) > 1 for path in paths.values()):
-        fewer = effort._replace(witnesses=0, limit=min(effort.limit, EVERY_LEVEL_WORK_LIMIT))
-        raised = _count(data, guarantee, paths, fewer)
-        every_level = None if raised.stopped else raised.patterns
-    return PairFinding(
-        found.patterns == 0,
-        guarantee,
-        (data[0].records, data[1].records),
-        found.checked,
-        found.best,
-        found.patterns,
-        every_level,
-        not found.stopped,
-        tuple(found.witnesses),
-    )
+    if guarantee.every_level or all(len(path) == 1 for path in paths.values()):
+        return found
+    fewer = effort._replace(witnesses=0, limit=min(effort.limit, EVERY_LEVEL_WORK_LIMIT))
+    raised = _count(data, guarantee, paths, fewer)
+    return replace(found, patterns_every_level=raised.patterns_every_level)
 
 
 def _count(
     data: tuple[Published, Published], guarantee: HiddenPatterns, paths: Paths, effort: Effort
-) -> _Found:
+) -> PairFinding:
     """Count the closed sets of either data set; rows hold all labels on the paths of their own."""
     labels, sides = _in_shared_codes(data, paths)
-    checked, patterns, stopped = 0, 0, False
-    best: list[Fraction] = []
+    checked, patterns, left = 0, 0, effort.limit
+    growths: list[Fraction] = []
     found: list[PatternWitness] = []
     for place, (here, elsewhere) in enumerate((sides, sides[::-1]), 1):
         tally, code_of_rank = _search(here, elsewhere, len(labels), guarantee, effort)
         checked += int(tally.checked.sum())
         patterns += int(tally.patterns.sum())
-        used = int(tally.work.sum())
-        stopped = stopped or used > effort.limit
-        effort = effort._replace(limit=max(effort.limit - used, 0))
-        best += [
+        left -= int(tally.work.sum())
+        effort = effort._replace(limit=max(left, 0))
+        growths += [
             Fraction(int(count) * elsewhere.records, int(other) * here.records)
             for count, other in tally.best
             if count
         ]
         found += _witnesses(tally, code_of_rank, labels, place)
     found.sort(key=lambda one: (len(one.labels), one.labels, one.more_frequent_in))
-    return _Found(checked, patterns, max(best, default=None), found[: effort.witnesses], stopped)
+    return PairFinding(
+        patterns == 0,
+        guarantee,
+        (data[0].records, data[1].records),
+        checked,
+        max(growths, default=None),
+        patterns,
+        patterns if left >= 0 else None,
+        left >= 0,
+        tuple(found[: effort.witnesses]),
+    )
 
 
 def _in_shared_codes(
     data: tuple[Published, Published], paths: Paths
-) -> tuple[tuple[str, ...], tuple[_Side, _Side]]:
+) -> tuple[tuple[str, ...], list[Merged]]:
     """Return all labels that count, sorted, and both data sets in codes of those."""
     published = sorted({*data[0].labels, *data[1].labels})
     path_of = {label: paths.get(label, (label,)) for label in published}
@@ -227,41 +209,28 @@ def _in_shared_codes(
         up_codes = np.array([step for up in ups for step in up], np.int32)
         merged = rows.merged
         row_ptr, codes = raise_rows(merged.indptr, merged.items, up_ptr, up_codes)
-        sides.append(_Side(row_ptr, codes, merged.weight_by_row, rows.records))
-    return labels, (sides[0], sides[1])
+        sides.append(Merged(row_ptr, codes, merged.weight_by_row))
+    return labels, sides
 
 
 def _search(
-    here: _Side, elsewhere: _Side, n_codes: int, guarantee: HiddenPatterns, effort: Effort
+    here: Merged, elsewhere: Merged, n_codes: int, guarantee: HiddenPatterns, effort: Effort
 ) -> tuple[Tally, Numbers]:
     """Count the closed sets of one data set; return the tally, and the code of each rank in it."""
-    least = _least_count(guarantee.min_support, here.records)
-    support_by_code = supports(here.row_ptr, here.codes, here.weight_by_row, n_codes)
+    records, others = here.records, elsewhere.records
+    least = _least_count(guarantee.min_support, records)
+    support_by_code = supports(here.indptr, here.items, here.weight_by_row, n_codes)
     by_support = np.argsort(support_by_code, kind="stable")
     code_of_rank = by_support[support_by_code[by_support] >= least]
-    rank_by_code = np.full(n_codes, -1, np.int32)
-    rank_by_code[code_of_rank] = np.arange(len(code_of_rank), dtype=np.int32)
     tally = _no_tally(len(code_of_rank), effort.witnesses)
     if not len(code_of_rank):
         return tally, code_of_rank
-    most_elsewhere = _most_elsewhere(guarantee.growth, here.records, elsewhere.records)
-    nobody = (
-        np.zeros(len(here.weight_by_row), np.int64),
-        np.zeros(len(elsewhere.weight_by_row), np.int64),
-    )
-    whole = whole_part(
-        np.concatenate([here.row_ptr, elsewhere.row_ptr[1:] + here.row_ptr[-1]]),
-        np.concatenate([here.codes, elsewhere.codes]),
-        rank_by_code,
-        len(code_of_rank),
-        np.concatenate([here.weight_by_row, nobody[1]]),
-        np.concatenate([nobody[0], elsewhere.weight_by_row]),
-    )
+    whole = _whole_part(here, elsewhere, code_of_rank, n_codes)
     desk = new_desk(len(whole.name_by_item))
     held, held_elsewhere, closing, touched, entries = add_label(whole, 0, desk)
     tally.work[0] += entries
     names = whole.name_by_item[desk.closing[:closing]]
-    asked = Asked(least, most_elsewhere, here.records, elsewhere.records)
+    asked = Asked(least, _most_elsewhere(guarantee.growth, records, others), records, others)
     if closing:
         note(held, held_elsewhere, names, asked, tally, 0)
     root = smaller_part(whole, 0, held, closing, touched, least, desk)
@@ -273,6 +242,30 @@ def _search(
     if firsts:
         share_out(run, firsts, tally.work, effort)
     return tally, code_of_rank
+
+
+def _whole_part(here: Merged, elsewhere: Merged, code_of_rank: Numbers, n_codes: int) -> Part:
+    """Return all rows of both; label 0 is in every row, and label r + 1 has rank r."""
+    label_of_code = np.zeros(n_codes, np.int32)
+    label_of_code[code_of_rank] = np.arange(1, len(code_of_rank) + 1)
+    # Codes without a rank stand for nothing.
+    row_ptr, labels = raise_rows(
+        np.concatenate([here.indptr, elsewhere.indptr[1:] + here.indptr[-1]]),
+        np.concatenate([here.items, elsewhere.items]),
+        bounds_of((label_of_code > 0).astype(np.int64)),
+        label_of_code[label_of_code > 0],
+    )
+    items = np.insert(labels, row_ptr[:-1], 0)
+    row_ptr += np.arange(len(row_ptr))
+    rows = len(row_ptr) - 1
+    nowhere, here_by_row, elsewhere_by_row = np.zeros((3, rows), np.int64)
+    here_by_row[: len(here.weight_by_row)] = here.weight_by_row
+    elsewhere_by_row[len(here.weight_by_row) :] = elsewhere.weight_by_row
+    names = np.arange(-1, len(code_of_rank), dtype=np.int32)
+    return Part(
+        *(names, 0, row_ptr, items, nowhere, nowhere, np.empty(0, np.int32)),
+        *(here_by_row, elsewhere_by_row, *lists_of(row_ptr, items, 0, len(names))),
+    )
 
 
 def _least_count(support: Fraction | int, records: int) -> int:

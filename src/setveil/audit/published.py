@@ -172,6 +172,11 @@ class Merged(NamedTuple):
     items: Codes
     weight_by_row: Numbers
 
+    @property
+    def records(self) -> int:
+        """How many records there are, empty ones included."""
+        return int(self.weight_by_row.sum())
+
 
 @dataclass(frozen=True, eq=False)
 class Published:
