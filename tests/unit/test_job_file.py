@@ -12,30 +12,14 @@ from hypothesis import strategies as st
 
 from setveil.errors import FileSystemError, UsageError
 from setveil.run import Run, job_fields
-from setveil.run.fields import Field, fields_of
+from setveil.run.fields import fields_of
 from setveil.run.file import FileJob, Value, job_text, keys_of_jobs, read_jobs
 
 
-def key(name: str, type: str = "Text", path: str = "") -> Field:
-    return Field(name, type, "", path=path)
-
-
-KEYS = [
-    key("data", path="file"),
-    key("hierarchy", "Texts", path="column"),
-    key("set", "Texts"),
-    key("sensitive", "Texts", path="list"),
-    key("k", "int | None"),
-    key("method"),
-    key("output", path="file"),
-    key("force", "bool"),
-]
-
-
-def read(folder: Path, text: str | bytes, keys: list[Field] = KEYS) -> list[FileJob]:
+def read(folder: Path, text: str | bytes) -> list[FileJob]:
     path = folder / "monthly.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_jobs(path, keys)
+    return read_jobs(path)
 
 
 def faults(folder: Path, text: str | bytes) -> list[str]:
@@ -80,7 +64,7 @@ def test_lists_of_items_may_be_files(tmp_path: Path) -> None:
 
 
 def test_keys_may_have_dashes(tmp_path: Path) -> None:
-    (job,) = read(tmp_path, "time-limit = 2.50", [key("time_limit", "float | None")])
+    (job,) = read(tmp_path, "time-limit = 2.50")
     assert job.values == {"time_limit": "2.50"}
 
 
@@ -128,9 +112,9 @@ def test_all_faults_at_once(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_or_missing(tmp_path: Path) -> None:
     assert "at most" in faults(tmp_path, "#" * (2**20 + 1))[0]
     with pytest.raises(FileSystemError):
-        read_jobs(tmp_path / "none.toml", KEYS)
+        read_jobs(tmp_path / "none.toml")
     with pytest.raises(FileSystemError):
-        read_jobs(tmp_path, KEYS)
+        read_jobs(tmp_path)
 
 
 names = st.text(
@@ -146,7 +130,7 @@ def test_there_and_back(
     values: dict[str, Value] = {
         "data": str(folder / data), "sensitive": tuple(labels), "k": "5", "force": True
     }  # fmt: skip
-    text = job_text(values, KEYS, folder=folder, about=[about])
+    text = job_text(values, folder=folder, about=[about])
     assert tomllib.loads(text)["k"] == 5
     (job,) = read(folder, text)
     assert job.values == values | {"data": os.path.normpath(folder / data)}
@@ -157,17 +141,17 @@ def test_relative_paths_are_written_as_seen_from_the_file(
 ) -> None:
     (tmp_path / "jobs").mkdir()
     monkeypatch.chdir(tmp_path)
-    text = job_text({"data": "b.csv", "output": "/srv/out"}, KEYS, folder="jobs")
+    text = job_text({"data": "b.csv", "output": "/srv/out"}, folder="jobs")
     assert tomllib.loads(text) == {"data": "../b.csv", "output": "/srv/out"}
     Path("jobs/j.toml").write_text(text)
-    assert read_jobs("jobs/j.toml", KEYS)[0].values["data"] == "b.csv"
+    assert read_jobs("jobs/j.toml")[0].values["data"] == "b.csv"
 
 
 def test_what_toml_cannot_hold_is_refused() -> None:
     with pytest.raises(UsageError, match="Unicode"):
-        job_text({"data": "b\udcff.csv"}, KEYS)
+        job_text({"data": "b\udcff.csv"})
     with pytest.raises(UsageError, match="standard input"):
-        job_text({"data": "-"}, KEYS)
+        job_text({"data": "-"})
 
 
 def test_every_flag_of_anonymize_is_a_key_or_named_as_none() -> None:

@@ -77,18 +77,9 @@ def check_there(paths: Sequence[str]) -> None:
 def check_outputs(
     asked: Any, inputs: Sequence[str], *names: str, force_is_for: str | None = None
 ) -> None:
-    """Refuse files that cannot be written, before anything is read.
+    """Refuse files that cannot be written, before anything is read; no input is replaced.
 
-    Parameters
-    ----------
-    asked
-        The fields that name them.
-    inputs
-        Files that are read: none of them is replaced.
-    names
-        The names of the fields.
-    force_is_for
-        What --force is for, where it is refused without a file to write.
+    `names` are those of the fields; `force_is_for` says that --force is for nothing else.
     """
     from ..io.folder.staging import check_new_file
 

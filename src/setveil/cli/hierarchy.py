@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import UsageError
+from ..errors import SHOWN, UsageError
 from ..run import Shown
 from ..run.fields import TABLE_PANEL, Fields, Text, declare, switch, whole
 from ..run.reading import Reading
@@ -16,7 +19,7 @@ from . import screen
 from .flags import as_json, with_flags
 
 if TYPE_CHECKING:
-    from ..hierarchy.doctor import HierarchyFile
+    from ..hierarchy.doctor import Finding, HierarchyFile
     from ..hierarchy.tree import Hierarchy
     from ..model.transactions import Transactions
 
@@ -29,6 +32,10 @@ app = typer.Typer(
 )
 
 FORMATS = "paths, parents, json or amnesia"
+SEVERITIES = ("error", "warning", "info")
+READABLE_LINES = 80
+FEW_CHILDREN = 12
+MOST_LEVELS = 8
 
 
 class AsJson(Fields):
@@ -108,7 +115,7 @@ def build(
         raise UsageError("--fan-out, --prefixes, --intervals and --flat exclude each other.")
     lengths = [whole("prefixes", text.strip()) for text in (prefixes or "1").split(",")]
     members = whole("fan_out", fan_out or "4")
-    labels = _items_of(_read(data, asked), asked)
+    labels = list(_items_with_lines(_read(data, asked), asked))
     if prefixes:
         made = builders.from_prefixes(labels, lengths, root=root)
     elif intervals:
@@ -167,7 +174,6 @@ def check(
     """List everything that is wrong with a hierarchy; exit code 3 if there are errors."""
     asked = Checking.take(given)
     from ..hierarchy.doctor import diagnose, mend
-    from .hierarchy_view import findings_text
 
     if fix is None and (add_root or attach or unspecified or to or force):
         raise UsageError("--add-root, --attach, --unspecified, --to and --force go with --fix FILE.")
@@ -197,14 +203,10 @@ def check(
             screen.say(f"{fix} was not written: some errors have no unambiguous repair.")
             plain |= {"fixed": done, "output": None}
         findings = diagnose(mended, items, data_file=data_file)
-    count = dict.fromkeys(("error", "warning", "info"), 0)
-    for finding in findings:
-        count[finding.severity] += 1
+    count = Counter(finding.severity for finding in findings)
     plain |= {
         "ok": not count["error"],
-        "errors": count["error"],
-        "warnings": count["warning"],
-        "infos": count["info"],
+        **{f"{severity}s": count[severity] for severity in SEVERITIES},
         "findings": [finding.as_dict() for finding in findings],
     }
     screen.result(findings_text(findings, hierarchy), plain, as_json=asked.as_json)
@@ -227,17 +229,36 @@ def show(
     """Draw a hierarchy as a tree, with the number of leaves below each category."""
     asked = Showing.take(given)
     from ..hierarchy.doctor import to_hierarchy
-    from .hierarchy_view import draw
 
     source = _edges(hierarchy, asked)
     screen.notices(source.notices, verbose=asked.verbose)
-    draw(
-        to_hierarchy(source, allow_forest=True),
-        depth=None if depth is None else whole("depth", depth),
-        limit=None if limit is None else whole("limit", limit),
-        under=under,
-        as_json=asked.as_json,
-    )
+    tree = to_hierarchy(source, allow_forest=True)
+    if under is not None and under not in tree.node_of_label:
+        raise UsageError(f"there is no label {under[:40]!r} in the hierarchy.", code="no-such-label")
+    tops = tree.roots if under is None else (tree.node_of_label[under],)
+    levels = None if depth is None else whole("depth", depth)
+    width = None if limit is None else whole("limit", limit)
+    if levels is None or width is None:
+        levels, width = _readable(tree, tops, levels, width)
+    if asked.as_json:
+        nodes = [
+            {
+                "label": tree.labels[node],
+                "parent": tree.labels[tree.parent[node]] if tree.parent[node] >= 0 else None,
+                "leaves": int(tree.leaf_count[node]),
+            }
+            for node, _, _ in _lines(tree, tops, levels, width)
+            if node >= 0
+        ]
+        screen.print_json({**_size_of(tree), "levels": _level_sizes(tree), "nodes": nodes})
+        return
+    if screen.on_terminal():
+        _draw_coloured(tree, tops, levels, width)
+    else:
+        for _, branch, text in _lines(tree, tops, levels, width):
+            screen.echo(branch + text)
+    sizes = " > ".join(f"{size:,}" for size in _level_sizes(tree))
+    screen.echo(f"{tree!r}; labels by level: {sizes}")
 
 
 @app.command(epilog="Example: setveil hierarchy convert products.csv --to json -o products.json")
@@ -297,13 +318,11 @@ def _column_start(transactions: Transactions, asked: Any) -> str:
     return f"{name}="
 
 
-def _items_of(transactions: Transactions, asked: Any) -> list[str]:
-    """Return the labels that a hierarchy must hold, without column and count."""
-    return list(_items_with_lines(transactions, asked))
-
-
 def _items_with_lines(transactions: Transactions, asked: Any) -> dict[str, int | None]:
-    """Return the labels that a hierarchy must hold, each with the line it is first seen on."""
+    """Return the labels that a hierarchy must hold, each with the line it is first seen on.
+
+    They are without column and count.
+    """
     start = _column_start(transactions, asked)
     counted = asked.counts or asked.count_column
     items: dict[str, int | None] = {}
@@ -358,9 +377,7 @@ def _deliver(
     output: str | None = asked.output
     form = asked.to or _format_of(output) or "paths"
     plain: dict[str, Any] = {
-        "leaves": hierarchy.n_leaves,
-        "categories": len(hierarchy) - hierarchy.n_leaves,
-        "height": hierarchy.height,
+        **_size_of(hierarchy),
         "private": hierarchy.private,
         "format": form,
         "output": output,
@@ -381,3 +398,102 @@ def _deliver(
             raise
         except OSError as error:
             raise screen.unprintable(error.strerror or type(error).__name__) from error
+
+
+def findings_text(findings: Sequence[Finding], name: str) -> str:
+    """Return the findings, at most `SHOWN` of a kind, and a last line that sums up."""
+    lines: list[str] = []
+    count_by_code: Counter[str] = Counter()
+    for finding in findings:
+        code = finding.problem.code
+        count_by_code[code] += 1
+        if count_by_code[code] <= SHOWN:
+            lines.append(str(finding))
+    lines += [
+        f"… and {count - SHOWN:,} more of [{code}]"
+        for code, count in count_by_code.items()
+        if count > SHOWN
+    ]
+    count_by_severity = Counter(finding.severity for finding in findings)
+    summary = ", ".join(
+        f"{count:,} {severity}{'s' if count != 1 else ''}"
+        for severity in SEVERITIES
+        if (count := count_by_severity[severity])
+    )
+    return "\n".join([*lines, f"{name}: {summary or 'nothing to complain about'}."])
+
+
+def _draw_coloured(hierarchy: Hierarchy, tops: Sequence[int], depth: int, limit: int) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    for node, branch, text in _lines(hierarchy, tops, depth, limit):
+        line = Text(no_wrap=True, overflow="ellipsis")
+        line.append(branch, style="dim")
+        style = "dim" if node < 0 else ("bold" if node >= hierarchy.n_leaves else "")
+        line.append(text, style=style)
+        console.print(line)
+
+
+def _readable(
+    hierarchy: Hierarchy, tops: Sequence[int], depth: int | None, limit: int | None
+) -> tuple[int, int]:
+    """Return a depth and a width at which about a screen or two is filled."""
+    widths = [limit] if limit is not None else [len(hierarchy), FEW_CHILDREN, FEW_CHILDREN // 2]
+    depths = [depth] if depth is not None else [*range(min(hierarchy.height, MOST_LEVELS), 0, -1)]
+    for levels in depths:
+        for width in widths:
+            count = sum(1 for _ in islice(_lines(hierarchy, tops, levels, width), READABLE_LINES + 1))
+            if count <= READABLE_LINES:
+                return levels, width
+    return depths[-1] if depths else 0, widths[-1]
+
+
+def _lines(
+    hierarchy: Hierarchy, tops: Sequence[int], depth: int, limit: int
+) -> Iterator[tuple[int, str, str]]:
+    """Yield (node, branch drawing, text); a node of -1 stands for what is left out."""
+    stack: list[tuple[int, str, str, int, str]] = [(top, "", "", 0, "") for top in reversed(tops)]
+    while stack:
+        node, branch, below, level, note = stack.pop()
+        if node < 0:
+            yield node, branch, note
+            continue
+        yield node, branch, _text(hierarchy, node, folded=level >= depth)
+        if level >= depth:
+            continue
+        children = sorted(
+            hierarchy.children[node],
+            key=lambda child: (-int(hierarchy.leaf_count[child]), hierarchy.labels[child]),
+        )
+        shown = children if len(children) <= limit + 1 else children[:limit]
+        entries = [(child, "") for child in shown]
+        if len(shown) < len(children):
+            leaves = sum(int(hierarchy.leaf_count[child]) for child in children[limit:])
+            more = len(children) - limit
+            entries.append((-1, f"… {more:,} more ({leaves:,} leaves)"))
+        for place in range(len(entries) - 1, -1, -1):
+            child, left_out = entries[place]
+            last = place == len(entries) - 1
+            fork, trunk = ("└─ ", "   ") if last else ("├─ ", "│  ")
+            stack.append((child, below + fork, below + trunk, level + 1, left_out))
+
+
+def _text(hierarchy: Hierarchy, node: int, *, folded: bool) -> str:
+    label = hierarchy.labels[node]
+    # Labels are foreign text: nothing in them may steer the terminal.
+    shown = label if label.isprintable() else repr(label)[1:-1]
+    if node < hierarchy.n_leaves:
+        return shown
+    leaves = int(hierarchy.leaf_count[node])
+    return f"{shown}  ({leaves:,} {'leaf' if leaves == 1 else 'leaves'}{' …' if folded else ''})"
+
+
+def _size_of(tree: Hierarchy) -> dict[str, Any]:
+    leaves = tree.n_leaves
+    return {"leaves": leaves, "categories": len(tree) - leaves, "height": tree.height}
+
+
+def _level_sizes(hierarchy: Hierarchy) -> list[int]:
+    return [size for _, size in sorted(Counter(hierarchy.depth.tolist()).items())]

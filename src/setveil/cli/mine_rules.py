@@ -154,20 +154,10 @@ def deliver_rules(
     every: bool = False,
     top: int | None = None,
 ) -> None:
-    """Write rules to the file that is named, if one is, and show them.
+    """Write rules to the file that is named, if one is, and show them; known facts join them.
 
-    Parameters
-    ----------
-    found
-        What was mined.
-    output, force, as_json
-        Where they go.
-    facts
-        Known facts that join them.
-    every
-        Also rules that follow from others.
-    top
-        How many rules to write and show; all are written, and some shown, by default.
+    Rules that follow from others are left out unless `every` is asked for. All that are left are
+    written, and some shown, where `top` does not say how many.
     """
     chosen = [finding for finding in found.findings if every or not finding.redundant][:top]
     if output is not None:

@@ -259,15 +259,6 @@ def confirm_original(release: BucketRelease, original: str | None, asked: Readin
 
     The private twin tells whose value is whose, so the original adds nothing to it; naming it makes
     sure that the figures are about these data. The order of the rows does not matter.
-
-    Parameters
-    ----------
-    release
-        The release with the values of its rows, and the rows that were left out.
-    original
-        The file, if one is named.
-    asked
-        How it is read.
     """
     if original is None:
         return ()

@@ -106,23 +106,9 @@ class Field:
         return seconds(self.name, given) if self.type.startswith("float") else given
 
 
-def declare(
-    help: str,
-    *names: str,
-    default: Any = None,
-    panel: str = "",
-    metavar: str | None = None,
-    path: str = "",
-    fits: str = "",
-    models: str = "",
-    remedies: Mapping[str, str] | None = None,
-    in_job: bool = True,
-) -> Any:
+def declare(help: str, *names: str, fits: str = "", models: str = "", **about: Any) -> Any:
     """Return an attribute of a group of fields; the words are those of `Field`."""
-    kinds, guarantees = tuple(fits.split()), tuple(models.split())
-    return Field(
-        "", "", help, names, default, panel, metavar, path, kinds, guarantees, remedies, in_job
-    )
+    return Field("", "", help, names, fits=tuple(fits.split()), models=tuple(models.split()), **about)
 
 
 def texts(help: str, *names: str, **about: Any) -> Any:

@@ -61,19 +61,11 @@ def keys_of_jobs() -> tuple[Field, ...]:
     return (Field("data", "Text", "the file to anonymize", path="file"), *job_fields())
 
 
-def read_jobs(path: str | os.PathLike[str], fields: Sequence[Field] | None = None) -> list[FileJob]:
-    """Return the jobs of a file; `UsageError` with every fault of it if there are any.
-
-    Parameters
-    ----------
-    path
-        A TOML file.
-    fields
-        What a job may hold; by default what a run can be asked for.
-    """
+def read_jobs(path: str | os.PathLike[str]) -> list[FileJob]:
+    """Return the jobs of a TOML file; `UsageError` with every fault of it if there are any."""
     file = Path(path)
     faults: list[Problem] = []
-    known = {field.key: field for field in fields or keys_of_jobs()}
+    known = {field.key: field for field in keys_of_jobs()}
     jobs: list[FileJob] = []
     document = _document(file)
     defaults, tables = _parts(document, known, file, faults)
@@ -94,23 +86,13 @@ def read_jobs(path: str | os.PathLike[str], fields: Sequence[Field] | None = Non
 
 def job_text(
     values: Mapping[str, Value],
-    fields: Sequence[Field] | None = None,
     *,
     folder: str | os.PathLike[str] = ".",
     about: Sequence[str] = (),
 ) -> str:
-    r"""Return a job as TOML.
+    r"""Return a job as TOML, its flags in the order given, with lines of comment above.
 
-    Parameters
-    ----------
-    values
-        The job's flags, in the order they are written.
-    fields
-        What a job may hold; by default what a run can be asked for.
-    folder
-        Where the file will lie; relative paths are written as seen from there.
-    about
-        Lines of comment above.
+    Relative paths are written as seen from `folder`, where the file will lie.
 
     >>> print(job_text({"data": "baskets.csv", "k": "5"}), end="")
     data = "baskets.csv"
@@ -120,7 +102,7 @@ def job_text(
     def relative(path: str) -> str:
         return path if Path(path).is_absolute() else os.path.relpath(path, folder)
 
-    known = {field.key: field for field in fields or keys_of_jobs()}
+    known = {field.key: field for field in keys_of_jobs()}
     lines = [f"# {_comment(line)}".rstrip() for line in about]
     for name, value in _moved(values, known, relative).items():
         lines.append(f"{name} = {_written(known[name], value)}")

@@ -250,14 +250,7 @@ def input_files(
 ) -> list[str]:
     """Return the files that are read, standard input aside; that may be named once.
 
-    Parameters
-    ----------
-    asked
-        How they are read; its hierarchies and labels are files too.
-    others
-        The data and what else is read.
-    lists
-        Items, ``@FILE`` among them.
+    Hierarchies and labels are files too, and so is ``@FILE`` among `lists` of items.
     """
     trees = asked.tree_files() if isinstance(asked, SetsInput) else []
     named = [*others, *trees, asked.labels]
