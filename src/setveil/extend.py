@@ -30,6 +30,7 @@ from .hierarchy.tree import Hierarchy
 from .model.costs import COST_NAMES, make_cost
 from .model.fit import by_column, labels_in
 from .model.layout import Layout, LayoutColumn
+from .model.numbers import counted
 from .model.transactions import Rows, Transactions, Vocabulary, as_labels, bind, canonical_order
 from .progress import Watch
 from .refusals import refuse_release
@@ -64,11 +65,9 @@ class Extension:
 
     @property
     def holds(self) -> bool:
-        """Whether the union keeps the promise of the release."""
         return self.verdict.holds
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         return {
             "holds": self.holds,
             "new_records": self.new_records,
@@ -79,13 +78,12 @@ class Extension:
         }
 
     def __str__(self) -> str:
-        new = f"{self.new_records:,} new {'record' if self.new_records == 1 else 'records'}"
+        new = counted(self.new_records, "new record")
         if self.holds:
             return f"The union with {new} keeps the promise.\n{self.verdict}"
-        rare = self.verdict.violations
         return (
             f"The union with {new} does not keep the promise: "
-            f"{rare:,} {'combination' if rare == 1 else 'combinations'} of labels would break it.\n"
+            f"{counted(self.verdict.violations, 'combination')} of labels would break it.\n"
             "Nothing is published. Anonymize the old and the new records together anew.\n"
             f"{self.verdict}"
         )

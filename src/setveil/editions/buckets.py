@@ -62,7 +62,6 @@ class BucketsEdition(Edition[BucketRelease]):
             )
 
     def prepare(self) -> None:
-        """Choose the layout, and refuse labels that it cannot hold."""
         data = self.release.data
         self.layout = Layout("joined" if self.wish.format == "joined" else "buckets")
         refuse_labels([*self.paths, (*self._names, data.sensitive), data.values])
@@ -78,7 +77,6 @@ class BucketsEdition(Edition[BucketRelease]):
         return self.layout.format == "joined"
 
     def data_files(self) -> Mapping[str, Writer]:
-        """Return what writes the two tables, or the one."""
         from ..io.csv_text import write_rows
 
         tables, sensitive = self.release.tables, self.release.data.sensitive
@@ -96,7 +94,6 @@ class BucketsEdition(Edition[BucketRelease]):
 
     @cached_property
     def paths(self) -> Sequence[tuple[str, ...]]:
-        """The path of each value of each column up to its root, as ``column=value``, sorted."""
         from ..release.documents import padded_paths
 
         paths = [
@@ -107,7 +104,6 @@ class BucketsEdition(Edition[BucketRelease]):
         return padded_paths(sorted(paths))
 
     def more_files(self) -> Mapping[str, bytes]:
-        """Return the rules that the promise reckons with."""
         from ..io.rules import rule_lines
 
         if not self.release.guarantee.takes_rules:
@@ -117,7 +113,6 @@ class BucketsEdition(Edition[BucketRelease]):
         return {RULES: lines.encode()}
 
     def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
-        """Return the tables and rules, and what is said of the promise."""
         from ..release.claims import Facts, claims_of
 
         release, data = self.release, self.release.data
@@ -155,13 +150,11 @@ class BucketsEdition(Edition[BucketRelease]):
         return told
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:
-        """Return the page made of the certificate and the published tables alone."""
         from ..report.pages.buckets import public_report
 
         return public_report(told, self.release.tables, self.release.rules)
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
-        """Return the page for the holder of the data alone."""
         from ..report.pages.buckets import private_report
         from ..risk.buckets import attack_by_rules, attack_sample
 

@@ -65,7 +65,6 @@ class PairsEdition(PartsEdition[PairRelease]):
             )
 
     def prepare(self) -> None:
-        """Choose the layout, and refuse labels that it cannot hold."""
         release, wish, pair = self.release, self.wish, self.release.pair
         classes = () if pair.classes is None else (pair.classes[0], *pair.classes[1])
         refuse_labels([*self.paths, (*pair.columns, *classes)])
@@ -84,13 +83,11 @@ class PairsEdition(PartsEdition[PairRelease]):
             self.notices += (release.useless,)
 
     def file_names(self) -> Sequence[str]:
-        """Return the names of the two data files."""
         from ..io.formats import pair_file_names
 
         return pair_file_names(self.layout)
 
     def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
-        """Return the two data files, and what is said of the promise."""
         from ..release.claims import Facts, claims_of
 
         release, pair, layout = self.release, self.release.pair, self.layout
@@ -114,7 +111,6 @@ class PairsEdition(PartsEdition[PairRelease]):
         }
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:
-        """Return the page made of the certificate and the published records alone."""
         from ..report.pages.pairs import public_report
 
         return public_report(told, self.release.published, self.paths)
@@ -124,7 +120,6 @@ class PairsEdition(PartsEdition[PairRelease]):
         self.scores = scores_of(self.release, watch=watch)
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
-        """Return the page for the holder of the data alone."""
         from ..report.pages.pairs import private_report
 
         assert self.scores is not None

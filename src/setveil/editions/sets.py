@@ -43,7 +43,6 @@ class PartsEdition(Edition[Parts]):
 
     @cached_property
     def paths(self) -> Sequence[tuple[str, ...]]:
-        """The published labels with what is above them."""
         from ..release.documents import published_paths
 
         return published_paths(self.release.hierarchy, self.release.labels)
@@ -58,7 +57,6 @@ class PartsEdition(Edition[Parts]):
             )
 
     def private_documents(self, confirmed: Confirmed, time: datetime) -> Mapping[str, bytes]:
-        """Return the account of the run, the recoding, and the whole hierarchy."""
         from ..io.folder.staging import hierarchy_document
         from ..release.documents import private_paths
 
@@ -88,7 +86,6 @@ class SetsEdition(PartsEdition[Release]):
         return score(pair, measures, workload=asked_workload(pair, **asked), **more)
 
     def prepare(self) -> None:
-        """Choose the layout, and refuse labels that it cannot hold."""
         own, wish = self.release.layout or Layout("jsonl"), self.wish
         check_format(wish.format, own)
         only_table = (
@@ -109,13 +106,11 @@ class SetsEdition(PartsEdition[Release]):
         self.tell_of_formulas()
 
     def file_names(self) -> Sequence[str]:
-        """Return the name of the data file."""
         from ..io.formats import data_file_name
 
         return (data_file_name(self.layout),)
 
     def own_part(self, file_hashes: Mapping[str, str]) -> dict[str, object]:
-        """Return the data file, what is said of the promise, and how many items are left out."""
         from ..release.claims import Facts, claims_of
         from ..release.documents import banded, public_guarantee
 
@@ -161,13 +156,11 @@ class SetsEdition(PartsEdition[Release]):
         return curve_of_records(self.release.published, self.release.guarantee)
 
     def public_page(self, told: Mapping[str, Any]) -> bytes:
-        """Return the page made of the certificate and the published records alone."""
         from ..report.pages.sets import public_report
 
         return public_report(told, self.release.published, self.paths, self._risk_after)
 
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
-        """Return the page for the holder of the data alone."""
         from ..report.pages.sets import private_report
 
         return private_report(
@@ -198,15 +191,7 @@ def risk_before(release: Release, *, budget: int | None = None) -> RiskCurve | N
 
 
 def check_format(format: str | None, own: Layout | None = None) -> None:
-    """Raise `UsageError` for a format that is not known, or does not fit what the data came in.
-
-    Parameters
-    ----------
-    format
-        The format asked for.
-    own
-        The layout of the data, where it is known already.
-    """
+    """Raise `UsageError` for a format that is not known, or does not fit the data's `own` layout."""
     if format is not None and format not in FORMATS:
         raise UsageError(f"unknown format {format[:40]!r}.", f"Known: {', '.join(FORMATS)}.")
     if own is None:
@@ -231,20 +216,9 @@ def choose_layout(
 ) -> tuple[Layout, tuple[str, ...]]:
     """Return the layout a release is written in, and notices where it is not the one it came in.
 
-    What its format cannot hold becomes JSON lines, a table with labels ``column=value``.
-
-    Parameters
-    ----------
-    sides
-        The published records of each part.
-    own
-        How the data came.
-    format, csv_safe
-        What was asked for.
-    path
-        The folder into which the data file was to come, for errors.
-    stay_remedy
-        What to do where only this format can hold the data; None where others can.
+    What its format cannot hold becomes JSON lines, a table with labels ``column=value``. `own` is how
+    the data came, `path` the folder into which the file was to come, for errors; `stay_remedy` what to
+    do where only this format can hold the data, None where others can.
     """
     from ..io.csv_text import check_delimiter
     from ..io.folder.disk import shown

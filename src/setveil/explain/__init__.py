@@ -43,7 +43,6 @@ class Pattern:
     with_secret: int = 0
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         plain: dict[str, object] = {"labels": list(self.labels), "support": self.support}
         if self.absent:
             plain["absent"] = list(self.absent)
@@ -66,7 +65,6 @@ class Patterns:
     complete: bool = True
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         return {
             "total": self.total,
             "complete": self.complete,
@@ -74,7 +72,6 @@ class Patterns:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield a line a combination, and one for those not shown."""
         yield from map(str, self.shown)
         if self.total > len(self.shown):
             yield f"... and {self.total - len(self.shown):,} more"
@@ -101,7 +98,6 @@ class Level(Plain):
 
     @property
     def free(self) -> bool:
-        """Whether nothing speaks against it."""
         return not self.against.total and not self.beside.total
 
 
@@ -180,11 +176,9 @@ class Explanation(Plain):
 
     @property
     def kept(self) -> bool:
-        """Whether it is published as itself."""
         return self.published_as == self.label
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for ``--json``, the conclusion last."""
         told = super().as_dict()
         conclusion = told.pop("conclusion")
         return {"personal_data": PERSONAL, **told, "conclusion": conclusion}

@@ -84,11 +84,9 @@ class HierarchyFile:
         return True
 
     def repeat(self, label: str, first_line: int | None, line: int | None) -> None:
-        """Record a line that repeats an earlier one."""
         self.repeats.append(Repeat(label, first_line, line))
 
     def fault(self, code: str, what: str, remedy: str, line: int | None) -> None:
-        """Record a broken row."""
         self.faults.append(Problem(code, what, remedy, self.file, line))
 
     def declare_roots(self) -> None:
@@ -115,7 +113,6 @@ class Finding:
         return str(self.problem).replace("error[", f"{self.severity}[", 1)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the finding as plain values for ``--json``."""
         return {"severity": self.severity, **self.problem.as_dict()}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
@@ -41,13 +41,11 @@ class Interval:
         return self.ambiguous or self.low > self.high
 
     def holds(self, value: Decimal) -> bool:
-        """Tell whether a number lies inside."""
         above = value >= self.low if self.holds_low else value > self.low
         below = value <= self.high if self.holds_high else value < self.high
         return above and below
 
     def surrounds(self, other: Interval) -> bool:
-        """Tell whether another interval lies inside."""
         low = self.low < other.low or (
             self.low == other.low and (self.holds_low or not other.holds_low)
         )
@@ -83,18 +81,10 @@ def from_intervals(
     coarser: Sequence[Sequence[str | int | float | Decimal]] = (),
     root: str = "ALL",
 ) -> Hierarchy:
-    """Return a tree of numbers below intervals ``[a, b)``.
+    """Return a tree of plain decimal numbers below intervals ``[a, b)``.
 
-    Parameters
-    ----------
-    values
-        The labels, plain decimal numbers.
-    edges
-        Where the finest intervals begin and end, rising.
-    coarser
-        The edges of each higher level; every one must be an edge of the level below.
-    root
-        The label above all intervals.
+    The finest intervals begin and end at the rising `edges`; `coarser` has the edges of each higher
+    level, every one an edge of the level below.
 
     >>> from_intervals(["5", "12", "31"], [0, 10, 20, 40], coarser=[[0, 20, 40]]).path("12")
     ('12', '[10, 20)', '[0, 20)', 'ALL')
@@ -175,10 +165,12 @@ def _check_nested(finer: Sequence[Decimal], higher: Sequence[Decimal]) -> None:
         raise HierarchyError(what, remedy, code="interval-gap")
 
 
-def interval_faults(
-    parent_of: Mapping[str, str | None],
-) -> list[tuple[str, str, str, str, bool]]:
-    """Return (label, code, what, remedy, certain) for faults of labels that look like intervals.
+Fault = tuple[str, str, str, str, bool]
+"""Label, code, what, remedy, and whether it is certain."""
+
+
+def interval_faults(parent_of: Mapping[str, str | None]) -> Iterator[Fault]:
+    """Yield faults of labels that look like intervals.
 
     A fault is certain where brackets were written; ``10-20`` may be a code and no interval.
     """
@@ -188,39 +180,35 @@ def interval_faults(
         if label[-1:] in "])[" or "-" in label
         if (interval := parse_interval(label)) is not None
     }
-    found: list[tuple[str, str, str, str, bool]] = []
     children: dict[str | None, list[Interval]] = {}
     for label, interval in known.items():
         certain = not interval.whole
         if interval.ambiguous:
             what = f"the interval {label[:40]!r} may be read as open or closed."
-            remedy = "Write [10, 20) for 10 <= x < 20."
-            found.append((label, "ambiguous-interval", what, remedy, True))
+            yield label, "ambiguous-interval", what, "Write [10, 20) for 10 <= x < 20.", True
             continue
         if interval.low > interval.high:
             what = f"the interval {label[:40]!r} ends before it begins."
-            found.append((label, "interval-order", what, "Swap its ends.", certain))
+            yield label, "interval-order", what, "Swap its ends.", certain
             continue
         above = parent_of[label]
         children.setdefault(above, []).append(interval)
         outer = known.get(above) if above is not None else None
         if outer is not None and not outer.broken and not outer.surrounds(interval):
             what = f"the interval {label[:40]!r} does not lie in {outer.label[:40]!r} above it."
-            found.append((label, "interval-overlap", what, "Move it.", certain and not outer.whole))
+            yield label, "interval-overlap", what, "Move it.", certain and not outer.whole
     for label, above in parent_of.items():
         outer = known.get(above) if above is not None else None
         number = None if outer is None else parse_number(label)
         if outer is None or number is None or outer.broken or outer.holds(number):
             continue
         what = f"the number {label[:40]!r} does not lie in {outer.label[:40]!r} above it."
-        found.append((label, "outside-interval", what, "Move it.", not outer.whole))
+        yield label, "outside-interval", what, "Move it.", not outer.whole
     for siblings in children.values():
-        found += _sibling_faults(siblings)
-    return found
+        yield from _sibling_faults(siblings)
 
 
-def _sibling_faults(siblings: list[Interval]) -> list[tuple[str, str, str, str, bool]]:
-    found: list[tuple[str, str, str, str, bool]] = []
+def _sibling_faults(siblings: list[Interval]) -> Iterator[Fault]:
     ordered = sorted(siblings, key=lambda interval: (interval.low, interval.high))
     for left, right in pairwise(ordered):
         both = f"{left.label[:40]!r} and {right.label[:40]!r}"
@@ -228,12 +216,12 @@ def _sibling_faults(siblings: list[Interval]) -> list[tuple[str, str, str, str, 
         touch = left.high == right.low
         if left.high > right.low or (touch and left.holds_high and right.holds_low):
             what = f"the intervals {both} overlap."
-            found.append((right.label, "interval-overlap", what, "Separate them.", certain))
-        elif left.whole and right.whole:
-            if right.low > left.high + 1:
-                what = f"there is a gap between the intervals {both}."
-                found.append((right.label, "interval-gap", what, "Close it.", False))
-        elif not touch or not (left.holds_high or right.holds_low):
+            yield right.label, "interval-overlap", what, "Separate them.", certain
+            continue
+        if left.whole and right.whole:
+            apart, certain = right.low > left.high + 1, False
+        else:
+            apart = not touch or not (left.holds_high or right.holds_low)
+        if apart:
             what = f"there is a gap between the intervals {both}."
-            found.append((right.label, "interval-gap", what, "Close it.", certain))
-    return found
+            yield right.label, "interval-gap", what, "Close it.", certain

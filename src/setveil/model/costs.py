@@ -53,7 +53,6 @@ class Cost:
     scale: int
 
     def weighted_counts(self, count_by_leaf: Integers) -> Integers:
-        """Return occurrences times importance, by leaf."""
         return count_by_leaf * self.importance_by_leaf
 
     def check_size(self, count_by_leaf: Integers) -> None:
@@ -89,7 +88,6 @@ class Cost:
         return self.scale * int(self.weighted_counts(count_by_leaf).sum())
 
     def share(self, cost: int, count_by_leaf: Integers) -> Fraction:
-        """Return an integer cost as a share of losing everything, between 0 and 1."""
         whole = self.whole(count_by_leaf)
         return Fraction(cost, whole) if whole else Fraction(0)
 

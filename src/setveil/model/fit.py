@@ -34,17 +34,8 @@ def fit_hierarchy(
 ) -> tuple[Hierarchy, Guarantee, tuple[str, ...]]:
     """Return the hierarchy and the guarantee as a method needs them, and notices.
 
-    Parameters
-    ----------
-    transactions
-        The data; a table's layout names its columns.
-    hierarchy
-        One hierarchy, or for a table one for each column by name; a table with one set-valued column
-        takes that column's hierarchy alone. None: every item is its own tree.
-    guarantee
-        What shall be promised; its sensitive or private items become trees of their own.
-    unknown
-        What to do with items that the hierarchy lacks: "error" or "attach-to-root".
+    For a table `hierarchy` has one for each column by name; a table with one set-valued column takes
+    that column's hierarchy alone. The guarantee that is returned names those secrets that occur.
     """
     if unknown not in UNKNOWN_POLICIES:
         raise UsageError(

@@ -96,7 +96,6 @@ class Promise:
         return self.with_knowledge(most)
 
     def with_strength(self, strength: int) -> Self:
-        """Return it with another strength."""
         return self._changed(self.strength, strength)
 
     def with_knowledge(self, most: int) -> Self:
@@ -202,7 +201,6 @@ class KmAnonymity(Promise):
 
     @property
     def signed(self) -> bool:
-        """Tell whether an attacker may also know what is not in a record."""
         return self.negative
 
     @property

@@ -34,7 +34,6 @@ class QuasiAttribute:
 
     @cached_property
     def is_numeric(self) -> bool:
-        """Whether every value is a plain number."""
         leaves = self.hierarchy.labels[: self.hierarchy.n_leaves]
         return bool(leaves) and all(parse_number(label) is not None for label in leaves)
 
@@ -63,18 +62,10 @@ class Microdata:
         quasi: Sequence[str] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
     ) -> Microdata:
-        """Return the tuples of columns of texts.
+        """Return the tuples of columns of texts, all of one length.
 
-        Parameters
-        ----------
-        columns
-            The cells of each column, all of one length.
-        sensitive
-            The name of the sensitive column.
-        quasi
-            The names of the quasi-identifying columns; all others by default.
-        hierarchies
-            The hierarchies of some of these columns; the others get a root above their values.
+        By default all columns but the sensitive one are quasi-identifying; those without a hierarchy
+        get a root above their values.
         """
         coded = {}
         for name, cells in columns.items():
@@ -93,17 +84,7 @@ class Microdata:
         hierarchies: Mapping[str, Hierarchy] | None = None,
         notices: Sequence[str] = (),
     ) -> Microdata:
-        """Return the tuples of columns of numbered texts.
-
-        Parameters
-        ----------
-        columns
-            Of each column its different texts, and the number of the text in each row.
-        sensitive, quasi, hierarchies
-            As in `from_columns`.
-        notices
-            What to tell about the data.
-        """
+        """Return the same of columns of numbered texts: the different ones, and each row's number."""
         names = [name for name in columns if name != sensitive] if quasi is None else list(quasi)
         check_roles(names, sensitive, tuple(columns), tuple(hierarchies or {}))
         attributes = tuple(
@@ -125,7 +106,6 @@ class Microdata:
 
     @cached_property
     def count_by_value(self) -> NDArray[np.int64]:
-        """How many tuples have each sensitive value."""
         return np.bincount(self.value_by_tuple, minlength=len(self.values)).astype(np.int64)
 
     @cached_property
@@ -162,7 +142,6 @@ class Microdata:
         )
 
     def rows(self) -> Iterator[tuple[str, ...]]:
-        """Yield the cells of each tuple, the sensitive one last."""
         columns = [
             [each.hierarchy.labels[leaf] for leaf in each.leaf_by_tuple.tolist()] for each in self.quasi
         ]

@@ -35,16 +35,8 @@ def exact_number(value: object, *, percent: bool = False, tiny: bool = False) ->
     """Return a number exactly as it was written; None for anything that is none.
 
     One grammar for all numbers that are not whole: plain digits, a decimal, a ratio. A float counts as
-    it is written. No sign, and nothing else that a spreadsheet would take for a number.
-
-    Parameters
-    ----------
-    value
-        A number, or its text.
-    percent
-        Whether a share is asked for, so that ``33%`` is one.
-    tiny
-        Whether ``1e-5`` is taken too.
+    it is written. No sign, and nothing else that a spreadsheet would take for a number. With `percent`
+    a share is asked for, so that ``33%`` is one; with `tiny`, ``1e-5`` is taken too.
 
     >>> exact_number("1/3"), exact_number(".5"), exact_number("33 %", percent=True), exact_number(0.1)
     (Fraction(1, 3), Fraction(1, 2), Fraction(33, 100), Fraction(1, 10))

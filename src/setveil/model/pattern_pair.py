@@ -125,12 +125,10 @@ class PatternPair:
 
     @property
     def is_table(self) -> bool:
-        """Whether rows are those of tables."""
         return bool(self.columns)
 
     @property
     def records(self) -> tuple[int, int]:
-        """How many records either side has."""
         return len(self.sides[0]), len(self.sides[1])
 
     @cached_property

@@ -69,7 +69,6 @@ class Completeness:
 
     @classmethod
     def of_told(cls, told: Iterable[str | None]) -> Completeness:
-        """Return what `told` tells."""
         return cls(tuple(None if chance is None else Fraction(chance) for chance in told))
 
 
@@ -124,14 +123,7 @@ def impossible_values(data: Microdata, rules: tuple[NegativeRule, ...]) -> NDArr
 def check_facts(data: Microdata, facts: Iterable[NegativeRule], min_confidence: Fraction) -> None:
     """Raise `DataError` for facts that the data contradict: published, they would be false.
 
-    Parameters
-    ----------
-    data
-        The tuples.
-    facts
-        What is said to be known.
-    min_confidence
-        The share of those who meet a fact's conditions that must not have its value.
+    `min_confidence` is the share of those who meet a fact's conditions that must not have its value.
     """
     number_of_value = {value: number for number, value in enumerate(data.values)}
     problems = []

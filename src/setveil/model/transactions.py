@@ -50,16 +50,13 @@ class Vocabulary:
 
     @classmethod
     def of(cls, labels: Iterable[str]) -> Vocabulary:
-        """Return the vocabulary of these labels; repeats count once."""
         return cls(tuple(sorted(set(labels))))
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """The id of each label."""
         return {label: number for number, label in enumerate(self.labels)}
 
     def id_of(self, label: str) -> int:
-        """Return the id of `label`; KeyError if it is not here."""
         return self.ids[label]
 
     def __contains__(self, label: object) -> bool:
@@ -410,7 +407,6 @@ class Records:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What the reader had to say about the data."""
         return self.items.notices
 
     def as_transactions(self) -> Transactions:
@@ -418,7 +414,6 @@ class Records:
         return self.items
 
     def labels_of(self, name: str) -> tuple[str, ...]:
-        """Return the labels ``column=value`` of one column."""
         prefix = f"{name}="
         return tuple(label for label in self.items.vocabulary.labels if label.startswith(prefix))
 

@@ -31,7 +31,6 @@ class Bucketing:
 
     @property
     def n_buckets(self) -> int:
-        """How many buckets there are."""
         return int(self.bucket_by_tuple.max(initial=-1)) + 1
 
     def __len__(self) -> int:
@@ -100,7 +99,6 @@ class BucketTables:
 
     @property
     def sensitive_header(self) -> tuple[str, ...]:
-        """The names of the columns of the sensitive table."""
         return (bucket_name(self.data), self.data.sensitive, count_name(self.data))
 
     def quasi_rows(self) -> Iterator[tuple[str, ...]]:
@@ -113,7 +111,6 @@ class BucketTables:
         return zip(*columns, numbers, strict=True)
 
     def sensitive_rows(self) -> Iterator[tuple[str, str, str]]:
-        """Yield bucket, value and count of each row of the sensitive table."""
         values = self.data.values
         for bucket, value, count in zip(
             self.bucket_of_count.tolist(),
@@ -198,12 +195,10 @@ class BucketRelease(Header):
 
     @property
     def records(self) -> int:
-        """How many tuples are published."""
         return len(self.data)
 
     @property
     def useless(self) -> str | None:
-        """Why nothing of use is published, if that is so."""
         alone = self.bucketing.n_buckets == 1 and self.records >= LEAST_FOR_TWO * self.guarantee.l
         telling = 0 if alone else self.records
         if not is_useless(telling, self.records):
@@ -217,11 +212,9 @@ class BucketRelease(Header):
 
     @cached_property
     def tables(self) -> BucketTables:
-        """The published tables, in canonical order."""
         return publish_buckets(self.data, self.bucketing)
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return the summary as names and texts."""
         sizes = np.bincount(self.bucketing.bucket_by_tuple)
         least, most = int(sizes.min()), int(sizes.max())
         lines = [
@@ -254,7 +247,6 @@ class BucketRelease(Header):
         )
 
     def account(self) -> dict[str, object]:
-        """Return figures of the run as plain values."""
         return {"records": self.records, "buckets": self.bucketing.n_buckets}
 
     def hidden(self) -> dict[str, object]:

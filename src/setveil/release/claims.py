@@ -80,7 +80,6 @@ class Claims:
     """Of sets, what is wrong with a combination that breaks the promise."""
 
     def as_dict(self) -> dict[str, object]:
-        """Return what a certificate says."""
         return {
             "promised": self.promised,
             "not_promised": self.not_promised,

@@ -48,7 +48,6 @@ class ObjectiveValue:
 
     @property
     def title(self) -> str:
-        """The name as people read it."""
         return cost_title(self.name)
 
     @property
@@ -57,7 +56,6 @@ class ObjectiveValue:
         return None if self.bound is None else max(self.value - self.bound, Fraction(0))
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for ``--json``."""
         return {
             "name": self.name,
             "value": float(self.value),
@@ -65,6 +63,13 @@ class ObjectiveValue:
             "gap": None if self.gap is None else float(self.gap),
             "proven": self.proven,
             "certified": self.bound is not None and self.certified,
+        }
+
+    def as_ratios(self) -> dict[str, str | None]:
+        """Return the value and the bound, exactly."""
+        return {
+            "value": as_ratio(self.value),
+            "bound": None if self.bound is None else as_ratio(self.bound),
         }
 
     def told(self, digits: int = 4) -> str:
@@ -90,6 +95,11 @@ class ObjectiveValue:
             f"{how_far} away: {self.title} {value} was reached, and none is below "
             f"{float(self.bound):.{digits}f}{vouched}"
         )
+
+
+def as_ratio(share: Fraction) -> str:
+    """Return a share exactly, as private twins tell it."""
+    return f"{share.numerator}/{share.denominator}"
 
 
 @dataclass(frozen=True)
@@ -133,7 +143,6 @@ class Header:
         raise NotImplementedError
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return the summary as names and texts."""
         raise NotImplementedError
 
     def account(self) -> dict[str, object]:

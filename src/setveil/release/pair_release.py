@@ -38,7 +38,6 @@ class PairTables:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that are published, sorted."""
         return tuple(sorted({label for side in self.sides for label in side.vocabulary.labels}))
 
 
@@ -62,7 +61,6 @@ class PairRelease(Header):
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy of both sides."""
         return self.pair.hierarchy
 
     @cached_property
@@ -72,13 +70,11 @@ class PairRelease(Header):
 
     @property
     def sides(self) -> tuple[Part, Part]:
-        """The parts of what is published, one a data set."""
         first, second = self.published.sides
         return InMemory(first), InMemory(second)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that are published on either side, sorted."""
         return self.published.labels
 
     @property
@@ -98,7 +94,6 @@ class PairRelease(Header):
 
     @property
     def useless(self) -> str | None:
-        """Why nothing of use is published, if that is so."""
         telling = sum(telling_records(side, self.hierarchy) for side in self.sides)
         held = sum(int(np.count_nonzero(np.diff(side.indptr))) for side in self.pair.sides)
         if not is_useless(telling, held):
@@ -114,7 +109,6 @@ class PairRelease(Header):
         )
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return the summary as names and texts."""
         first, second = self.records
         what = "cells" if self.pair.is_table else "items"
         share = f" ({self.raised / self.values:.1%})" if self.values else ""
@@ -133,7 +127,6 @@ class PairRelease(Header):
         return f"PairRelease({self.guarantee}, {self.method}, {first:,} and {second:,} records)"
 
     def account(self) -> dict[str, object]:
-        """Return exact figures of the run as plain values."""
         return {
             "names": list(self.pair.names),
             "records": list(self.records),

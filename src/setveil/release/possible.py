@@ -40,16 +40,9 @@ DIGITS = 62
 class TupleClasses:
     """Classes in the order of value and set; sets in the order of their members.
 
-    Attributes
-    ----------
-    class_by_tuple
-        The class of each tuple.
-    value_by_class, set_by_class
-        The sensitive value of a class, and the number of its set of impossible values.
-    impossible_by_set
-        Which values (columns) each set (lines) holds.
-    no_value
-        The number of the value that stands for none; -1 where there is no such.
+    A class has a sensitive value and the number of a set of impossible values; `impossible_by_set`
+    tells which values (columns) each set (lines) holds. `no_value` is the number of the value that
+    stands for none, -1 where there is no such.
     """
 
     class_by_tuple: Ids
@@ -63,7 +56,6 @@ class TupleClasses:
 
     @cached_property
     def count_by_class(self) -> Counts:
-        """How many tuples are in each class."""
         return np.bincount(self.class_by_tuple, minlength=len(self)).astype(np.int64)
 
     @cached_property
@@ -107,17 +99,8 @@ def number_lines(flags: Flags) -> tuple[Counts, Counts]:
 def valid_pairs(held: NDArray[np.int64], allowed: Flags) -> Flags | None:
     """Return which pairs of set (line) and value (column) of one bucket occur in some assignment.
 
-    Parameters
-    ----------
-    held
-        How many tuples with the impossible values of a line have the value of a column.
-    allowed
-        Whether such tuples may have it.
-
-    Returns
-    -------
-    Flags or None
-        None where no assignment exists at all.
+    `held` tells how many tuples with the impossible values of a line have the value of a column,
+    `allowed` whether such tuples may have it. None where no assignment exists at all.
 
     >>> women_and_men = np.array([[1, 0, 0], [0, 1, 1]])  # ovarian cancer, flu, heart disease
     >>> valid_pairs(women_and_men, np.array([[True, True, True], [False, True, True]]))
@@ -195,7 +178,6 @@ class SharedBucket:
 
     @classmethod
     def of(cls, classes: TupleClasses, members: Ids) -> SharedBucket:
-        """Return the bucket that these tuples share."""
         which = classes.class_by_tuple[members]
         sets, line = number_distinct(classes.set_by_class[which])
         values, column = number_distinct(classes.value_by_class[which])
@@ -214,17 +196,9 @@ class SharedBucket:
         return column if column < len(self.values) and self.values[column] == value else -1
 
     def valid_where(self, has: Mapping[int, int]) -> Flags | None:
-        """Return which members can have which values where some of them have given ones.
+        """Return which members (lines) can have which values (columns); None where that cannot be.
 
-        Parameters
-        ----------
-        has
-            The place of a member, and the column of the value that it has.
-
-        Returns
-        -------
-        Flags or None
-            A line for each member, a column for each value; None where that cannot be.
+        `has` tells of the place of a member the column of the value that it has.
         """
         need, spare = self.need.copy(), self.spare.copy()
         for place, column in has.items():

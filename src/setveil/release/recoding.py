@@ -68,7 +68,6 @@ class Recoding:
 
     @classmethod
     def identity(cls, hierarchy: Hierarchy) -> Recoding:
-        """Return the recoding that changes nothing."""
         return cls.from_cut(hierarchy, np.arange(hierarchy.n_leaves, dtype=np.int32))
 
     @classmethod
@@ -84,16 +83,13 @@ class Recoding:
 
     @property
     def is_global(self) -> bool:
-        """Whether one antichain serves all records."""
         return self.group_of_record is None
 
     @property
     def n_groups(self) -> int:
-        """How many antichains there are."""
         return len(self.bounds) - 1
 
     def cut(self, group: int = 0) -> Ids:
-        """Return the antichain of a group."""
         return self.nodes[self.bounds[group] : self.bounds[group + 1]]
 
     def node_of_leaf(self, group: int = 0) -> Ids:
@@ -106,7 +102,6 @@ class Recoding:
         return published
 
     def nodes_of(self, rows: Rows) -> Ids:
-        """Return the node each occurrence is published as, -1 where suppressed, in the rows' order."""
         if self.group_of_record is None:
             return self.node_of_leaf()[rows.leaves]
         # One sorted key array serves all groups: an occurrence finds the last node that starts at or
@@ -142,7 +137,6 @@ class EntryRecoding:
     nodes: Ids
 
     def nodes_of(self, rows: Rows) -> Ids:
-        """Return the node each occurrence is published as, of the rows that it was made for."""
         if len(self.nodes) != len(rows.leaves):
             raise ValueError("these are not the records that the recoding is of")
         return self.nodes
@@ -172,7 +166,6 @@ class BeforeAfter:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy, restricted to the leaves that occur."""
         return self.recoding.hierarchy
 
     @cached_property
@@ -216,7 +209,6 @@ class BeforeAfter:
 
     @cached_property
     def count_by_leaf(self) -> NDArray[np.int64]:
-        """In how many original records each leaf is."""
         return np.bincount(self.rows.leaves, minlength=self.hierarchy.n_leaves).astype(np.int64)
 
 

@@ -21,8 +21,9 @@ from ..hierarchy.tree import Hierarchy
 from ..model.costs import WEIGHTED, cost_title
 from ..model.guarantees import Guarantee
 from ..model.layout import Layout
+from ..model.numbers import counted
 from ..model.transactions import Rows, Transactions, Vocabulary, as_labels, canonical_order
-from .header import Header, ObjectiveValue, Seal, is_useless, telling_records
+from .header import Header, Seal, as_ratio, is_useless, telling_records
 from .recoding import Part, Recoding, published_rows
 
 if TYPE_CHECKING:
@@ -170,23 +171,15 @@ class Release(Header):
                 f"{self.unchanged:,} of {self.occurrences:,} occurrences under their own label "
                 f"({share:.1%})",
             ),
-            (
-                "lost",
-                f"{self._lost()} (0 nothing, 1 everything)",
-            ),
+            ("lost", f"{self._lost()} (0 nothing, 1 everything)"),
         ]
         if self.layout is not None and self.layout.unprotected:
             names = ", ".join(self.layout.unprotected)
             lines.append(("open", f"not covered by the promise, published as they are: {names}"))
         if self.suppressed_items:
             gone = f"; {dropped_words(len(self.dropped))}" if self.dropped else ""
-            lines.append(
-                (
-                    "left out",
-                    f"{_counted(self.suppressed_items, 'item')} with "
-                    f"{_counted(self.suppressed, 'occurrence')}{gone}",
-                )
-            )
+            items, held = counted(self.suppressed_items, "item"), counted(self.suppressed, "occurrence")
+            lines.append(("left out", f"{items} with {held}{gone}"))
         if self.empty_records:
             lines.append(("empty", empty_words(self)))
         if self.objective is not None:
@@ -197,7 +190,7 @@ class Release(Header):
         return lines
 
     def __repr__(self) -> str:
-        records = _counted(self.records, "record")
+        records = counted(self.records, "record")
         return f"Release({self.guarantee}, {self.method}, {records}, {self._lost()})"
 
     def is_made_of(self, rows: Rows) -> bool:
@@ -222,9 +215,12 @@ class Release(Header):
             "suppressed_items": self.suppressed_items,
             "suppressed_occurrences": self.suppressed,
             "dropped_records": len(self.dropped),
-            "loss": {name: _exact(loss) for name, loss in self.losses.items()},
+            "loss": {
+                name: {"exact": as_ratio(loss), "value": float(loss)}
+                for name, loss in self.losses.items()
+            },
             "domain": self.hierarchy.domain,
-            "objective": None if own is None else {**own.as_dict(), "exact": _exact_value(own)},
+            "objective": None if own is None else {**own.as_dict(), "exact": own.as_ratios()},
             "complete": self.complete,
             "learned_hierarchy": self.hierarchy.private,
         }
@@ -271,18 +267,6 @@ class Release(Header):
         return document
 
 
-def _exact(loss: Fraction) -> dict[str, object]:
-    return {"exact": f"{loss.numerator}/{loss.denominator}", "value": float(loss)}
-
-
-def _exact_value(objective: ObjectiveValue) -> dict[str, object]:
-    bound = objective.bound
-    return {
-        "value": _exact(objective.value)["exact"],
-        "bound": None if bound is None else _exact(bound)["exact"],
-    }
-
-
 def seal(transactions: Transactions, key: bytes | None = None) -> Seal:
     """Return a keyed hash of records as they are: labels, where each begins, items, open cells."""
     parts = [
@@ -310,7 +294,7 @@ def dropped_words(count: int) -> str:
     '1 record was dropped, because all its items were left out'
     """
     were, its = ("was", "its") if count == 1 else ("were", "their")
-    return f"{_counted(count, 'record')} {were} dropped, because all {its} items were left out"
+    return f"{counted(count, 'record')} {were} dropped, because all {its} items were left out"
 
 
 def dropped_notice(count: int) -> str:
@@ -321,7 +305,7 @@ def dropped_notice(count: int) -> str:
     """
     are, its = ("is", "its") if count == 1 else ("are", "their")
     return (
-        f"{_counted(count, 'record')} {are} not published: all {its} items were left out, and so few "
+        f"{counted(count, 'record')} {are} not published: all {its} items were left out, and so few "
         "empty records would stand out."
     )
 
@@ -332,14 +316,10 @@ def empty_words(release: Release) -> str:
     if not count:
         return ""
     are, they, their = ("is", "it", "its") if count == 1 else ("are", "they", "their")
-    told = f"{_counted(count, 'record')} {are} published empty"
+    told = f"{counted(count, 'record')} {are} published empty"
     if not release.suppressed_items:
         return f"{told}, as in the data"
     gone = f"all {their} items were left out"
     if release.rows is None or not np.diff(release.rows.indptr).all():
         gone += f", or {they} held none"
     return f"{told}: {gone}"
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

@@ -57,7 +57,6 @@ class Account:
     certificate: Mapping[str, Any]
 
     def header(self, kind: str) -> dict[str, Any]:
-        """Return the fields of a `Header` of this kind."""
         return {
             "guarantee": self._guarantee(kind),
             "method": self._method(),
@@ -83,14 +82,12 @@ class Account:
         return found
 
     def count(self, name: str) -> int:
-        """Return a number of things."""
         found = self.twin.audit.get(name)
         if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 2**62:
             raise self.twin.refusal(AUDIT, f"does not hold {name!r} as a number")
         return found
 
     def ratio(self, text: object, name: str) -> Fraction:
-        """Return an exact share from 0 to 1."""
         found = _RATIO.fullmatch(text) if isinstance(text, str) else None
         if found is None or not int(found[2]) or int(found[1]) > int(found[2]):
             raise self.twin.refusal(AUDIT, f"does not hold {name!r} as an exact share")
