@@ -23,14 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..model.guarantees import BucketGuarantee, Guarantee
+from ..model.guarantees import BucketGuarantee
 from .certificate import JOINED, QUASI, RULES, SENSITIVE, need
-from .promises import asked_of, load
+from .promises import load, traits_of
 from .published import HIERARCHY, REMEDY, Codes, Numbers, read_hierarchy, refuse, rows_below, shortened
 
 if TYPE_CHECKING:
     from .check import Folder
-    from .counting import Effort
     from .verdict import BucketFinding
 
 Flags = NDArray[np.bool_]
@@ -223,9 +222,9 @@ class ReadBuckets:
         "a table in buckets is judged by its own promise, and has no other reading."
     )
 
-    def judge(self, _: Guarantee | None, __: str, ___: Effort) -> BucketFinding:
-        """Return whether its own promise is kept, with all the effort that takes."""
-        finding: BucketFinding = load(asked_of(self.guarantee).counter)(
+    def judge(self, *_: object) -> BucketFinding:
+        """Return whether its own promise is kept, whatever the effort."""
+        finding: BucketFinding = load(traits_of(self.guarantee).counter)(
             self.tables, self.guarantee, rules=self.rules, paths=self.paths, complete=self.complete
         )
         return finding
@@ -367,26 +366,25 @@ def _paths(text: str, columns: Sequence[str], cells: Sequence[Row]) -> Paths:
     hierarchy = read_hierarchy(text)
     paths: dict[str, dict[str, tuple[str, ...]]] = {}
     left = set(hierarchy.path_of_label)
+    fault = ""
     for place, name in enumerate(columns):
         prefix = f"{name}="
         paths[name] = {}
         for value in sorted({row[place] for row in cells}):
             label = prefix + value
-            path = hierarchy.path_of_label.get(label)
-            if path is None:
-                what = f"the published value {shortened(label)} has no row."
-                raise refuse(what, HIERARCHY, code="published-hierarchy")
+            path = hierarchy.path_of_label.get(label, ())
+            if not path:
+                fault = fault or f"the published value {shortened(label)} has no row."
             if not all(step.startswith(prefix) for step in path):
-                what = f"the path of {shortened(label)} leaves its column."
-                raise refuse(what, HIERARCHY, code="published-hierarchy")
+                fault = fault or f"the path of {shortened(label)} leaves its column."
             left.discard(label)
             paths[name][value] = tuple(step.removeprefix(prefix) for step in path)
     if hierarchy.nested:
-        what = f"the value {shortened(hierarchy.nested[0])} stands above another one."
-        raise refuse(what, HIERARCHY, code="published-hierarchy")
+        fault = fault or f"the value {shortened(hierarchy.nested[0])} stands above another one."
     if left:
-        what = f"{shortened(min(left))} has a row but is not published."
-        raise refuse(what, HIERARCHY, code="published-hierarchy")
+        fault = fault or f"{shortened(min(left))} has a row but is not published."
+    if fault:
+        raise refuse(fault, HIERARCHY, code="published-hierarchy")
     return paths
 
 

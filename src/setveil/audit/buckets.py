@@ -36,7 +36,7 @@ import numpy as np
 from ..model.guarantees import BucketGuarantee
 from ._jit import jit
 from .bucket_tables import Column, Flags, Paths, PublishedBuckets, Rule, ruled_out
-from .promises import asked_of
+from .promises import traits_of
 from .published import Numbers, bounds_of
 from .verdict import BucketFinding
 
@@ -58,7 +58,7 @@ def audit_buckets(
     number of conditions.
     """
     fewest_by_gaps: int | None = None
-    if asked_of(guarantee).has_rules:
+    if traits_of(guarantee).has_rules:
         chances = [None if chance is None else Fraction(chance) for chance in complete]
         by_rules, by_gaps = _possible_by_row(tables, rules, paths or {}, chances)
         fewest = int(by_rules.min()) if len(by_rules) else None

@@ -16,7 +16,7 @@ from ..model.guarantees import (
     HiddenPatterns,
     guarantee_from_dict,
 )
-from .promises import asked_of
+from .promises import traits_of
 from .published import HIERARCHY, decode, label_fault, refuse
 
 NAME = "certificate.json"
@@ -229,7 +229,7 @@ def _check_buckets(plain: Mapping[str, Any]) -> BucketGuarantee:
         while name in (*columns, secret["column"]):
             name += "_"
         need(given == name, f"the added column must be named {name}")
-    has_rules = asked_of(guarantee).has_rules
+    has_rules = traits_of(guarantee).has_rules
     need(("rules" in plain) == has_rules, "rules belong to matching diversity, and to it alone")
     if has_rules:
         _check_rules(plain["rules"], columns, plain["promised"])

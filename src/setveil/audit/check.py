@@ -25,7 +25,7 @@ from .certificate import NAME as CERTIFICATE
 from .certificate import REPORT, check_counts, hash_of_file, read_certificate
 from .counting import WORK_LIMIT, Effort
 from .formats import LARGEST_BYTES, read_parquet, read_rows, unpack
-from .promises import asked_of, load
+from .promises import load, traits_of
 from .published import (
     HIERARCHY,
     Published,
@@ -83,14 +83,14 @@ def _judge(
     leaves_under: Mapping[str, Collection[str]] | None,
 ) -> Verdict:
     """Count what is published, or the leaves that it covers where these are given."""
-    asked, given = asked_of(guarantee), {}
+    traits, given = traits_of(guarantee), {}
     if leaves_under is not None:
-        if not asked.has_cover or guarantee.as_dict().get("negative"):
+        if not traits.has_cover or guarantee.as_dict().get("negative"):
             raise UsageError(
                 "cover is a reading of k^m-anonymity without negative knowledge.", "Use mode exact."
             )
         given = {"leaves_under": leaves_under}
-    verdict: Verdict = load(asked.counter)(published, guarantee, effort, **given)
+    verdict: Verdict = load(traits.counter)(published, guarantee, effort, **given)
     return verdict
 
 
@@ -112,7 +112,7 @@ def audit_folder(
     release = read_release(path)
     if release.only_its_own and (guarantee is not None or mode != "exact"):
         raise UsageError(release.only_its_own, "Leave the guarantee and the mode out.")
-    return release.judge(guarantee, mode, Effort.of(witnesses, threads, work_limit))
+    return release.judge(Effort.of(witnesses, threads, work_limit), guarantee, mode)
 
 
 def _check_mode(mode: str) -> None:
@@ -142,7 +142,7 @@ class ReadRelease:
         columns = self.certificate["data"].get("columns", ())
         return tuple(column["name"] for column in columns if column["kind"] == "unprotected")
 
-    def judge(self, guarantee: Guarantee | None, mode: str, effort: Effort) -> Verdict:
+    def judge(self, effort: Effort, guarantee: Guarantee | None, mode: str) -> Verdict:
         """Return whether the promise is kept, its own or another one."""
         if guarantee is not None:
             check_apart(self.hierarchy, named_labels(guarantee))
@@ -206,7 +206,7 @@ def read_release(path: str | os.PathLike[str]) -> ReadRelease | ReadBuckets | Re
     folder or a file cannot be read.
     """
     folder = Folder(Path(path))
-    found: ReadRelease | ReadBuckets | ReadPair = load(asked_of(folder.guarantee).reader)(folder)
+    found: ReadRelease | ReadBuckets | ReadPair = load(traits_of(folder.guarantee).reader)(folder)
     if REPORT in folder.hashes:
         check_report(folder.content(REPORT), folder.certificate, found.labels)
     return found

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ..errors import ResourceLimit, UsageError
 from ._jit import bits_set, jit
-from .published import Codes, Numbers, Published, bounds_of, sort_rows
+from .published import Codes, Merged, Numbers, Published, bounds_of, sort_rows
 
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint64]
@@ -163,7 +163,7 @@ class Layout:
 def lay_out(published: Published) -> Layout:
     """Return the layout of published rows; labels that occur nowhere get no rank."""
     merged = published.merged
-    support_by_code = supports(merged.indptr, merged.items, merged.weight_by_row, len(published.labels))
+    support_by_code = supports(merged, len(published.labels))
     by_support = np.argsort(support_by_code, kind="stable")
     code_of_rank = by_support[support_by_code[by_support] > 0]
     rank_of_code = np.full(len(published.labels), -1, np.int32)
@@ -182,6 +182,16 @@ def lay_out(published: Published) -> Layout:
         support_by_code[code_of_rank],
     )
     return Layout(lists, code_of_rank, published.labels)
+
+
+@jit
+def supports(rows: Merged, labels: int) -> Numbers:
+    """Return the number of records with each code."""
+    support_by_code = np.zeros(labels, np.int64)
+    for row in range(len(rows.weight_by_row)):
+        for code in rows.items[rows.indptr[row] : rows.indptr[row + 1]]:
+            support_by_code[code] += rows.weight_by_row[row]
+    return support_by_code
 
 
 def share_out(run: Callable[[int, Numbers], None], firsts: int, work: Numbers, effort: Effort) -> None:
@@ -254,16 +264,6 @@ def raise_rows(
         used = end
         raised_ptr[row + 1] = used
     return raised_ptr, raised[:used].copy()
-
-
-@jit
-def supports(row_ptr: Numbers, codes: Codes, weight_by_row: Numbers, labels: int) -> Numbers:
-    """Return the number of records with each code."""
-    support_by_code = np.zeros(labels, np.int64)
-    for row in range(len(row_ptr) - 1):
-        for place in range(row_ptr[row], row_ptr[row + 1]):
-            support_by_code[codes[place]] += weight_by_row[row]
-    return support_by_code
 
 
 @jit

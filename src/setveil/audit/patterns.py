@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import ResourceLimit
-from ..model.guarantees import Guarantee, HiddenPatterns
+from ..model.guarantees import HiddenPatterns
 from .certificate import need
 from .counting import TASKS, WITNESSES_AT_MOST, WORK_LIMIT, Effort, raise_rows, share_out, supports
 from .pattern_kernels import (
@@ -74,7 +74,7 @@ class ReadPair:
         "two data sets are judged by their own promise, and have no other reading."
     )
 
-    def judge(self, _: Guarantee | None, __: str, effort: Effort) -> PairFinding:
+    def judge(self, effort: Effort, *_: object) -> PairFinding:
         """Return whether its own promise is kept."""
         return _judge(self.sides, self.guarantee, self.hierarchy.path_of_label, effort)
 
@@ -219,7 +219,7 @@ def _search(
     """Count the closed sets of one data set; return the tally, and the code of each rank in it."""
     records, others = here.records, elsewhere.records
     least = _least_count(guarantee.min_support, records)
-    support_by_code = supports(here.indptr, here.items, here.weight_by_row, n_codes)
+    support_by_code = supports(here, n_codes)
     by_support = np.argsort(support_by_code, kind="stable")
     code_of_rank = by_support[support_by_code[by_support] >= least]
     tally = _no_tally(len(code_of_rank), effort.witnesses)

@@ -15,7 +15,7 @@ from ..model.guarantees import AnyGuarantee
 
 
 @dataclass(frozen=True)
-class Asked:
+class Traits:
     """One promise as the audit takes it.
 
     `counter` is the function that judges published data by it, and `reader` the one that reads them
@@ -40,17 +40,17 @@ class Asked:
 _BUCKETS, _PAIRS = "bucket_tables:read_buckets", "patterns:read_pair"
 
 PROMISES = {
-    "km": Asked("km:audit_km", broken="new violations", minimal=True, has_cover=True),
-    "k": Asked("km:audit_k"),
-    "lm": Asked("diversity:audit_lm", achieved="largest l"),
-    "coherence": Asked("diversity:audit_coherence"),
-    "l": Asked("buckets:audit_buckets", _BUCKETS, "buckets"),
-    "matching": Asked("buckets:audit_buckets", _BUCKETS, "rows", has_rules=True),
-    "patterns": Asked("patterns:audit_pair", _PAIRS, "closed sets", is_worded=True),
+    "km": Traits("km:audit_km", broken="new violations", minimal=True, has_cover=True),
+    "k": Traits("km:audit_k"),
+    "lm": Traits("diversity:audit_lm", achieved="largest l"),
+    "coherence": Traits("diversity:audit_coherence"),
+    "l": Traits("buckets:audit_buckets", _BUCKETS, "buckets"),
+    "matching": Traits("buckets:audit_buckets", _BUCKETS, "rows", has_rules=True),
+    "patterns": Traits("patterns:audit_pair", _PAIRS, "closed sets", is_worded=True),
 }
 
 
-def asked_of(guarantee: AnyGuarantee) -> Asked:
+def traits_of(guarantee: AnyGuarantee) -> Traits:
     """Return what the audit has to know of a promise."""
     return PROMISES[guarantee.model]
 

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any, ClassVar
 
 from ..model.guarantees import AnyGuarantee, BucketGuarantee, Guarantee, HiddenPatterns
-from .promises import asked_of
+from .promises import traits_of
 
 
 class Plain:
@@ -213,8 +213,8 @@ class Verdict(Answer):
         return f" ({self.mode} support), {_records(self.records)}"
 
     def _rows(self) -> list[tuple[str, ...]]:
-        asked = asked_of(self.guarantee)
-        rows: list[tuple[str, ...]] = [("size", "checked", asked.achieved, asked.broken)]
+        traits = traits_of(self.guarantee)
+        rows: list[tuple[str, ...]] = [("size", "checked", traits.achieved, traits.broken)]
         for finding in self.by_size:
             achieved = "-" if finding.achieved_k is None else f"{finding.achieved_k:,}"
             at_most, at_least = ("", "") if finding.exact else ("<=", ">=")
@@ -237,7 +237,7 @@ class Verdict(Answer):
         return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
 
     def _remarks(self) -> list[str]:
-        minimal = asked_of(self.guarantee).minimal and self.violations
+        minimal = traits_of(self.guarantee).minimal and self.violations
         footnotes = ["new: not counting sets that contain a smaller violating set"] if minimal else []
         return [*footnotes, *super()._remarks(), *(f"note: {note}" for note in self.notes)]
 
@@ -277,7 +277,7 @@ class BucketFinding(Answer):
             told = str(self.fewest_by_missing_rules)
             lines.append(("fewest possible values where a rule is missing", told))
         if self.violations:
-            broken = f"{asked_of(self.guarantee).broken} that break it"
+            broken = f"{traits_of(self.guarantee).broken} that break it"
             lines.append((broken, f"{self.violations:,}"))
         return lines
 
@@ -323,7 +323,7 @@ class PairFinding(Answer):
             ("highest finite growth", _rounded_down(self.highest_growth)),
         ]
         if self.patterns:
-            broken = f"{asked_of(self.guarantee).broken} that break it"
+            broken = f"{traits_of(self.guarantee).broken} that break it"
             lines.append((broken, f"{at_least}{self.patterns:,}"))
         if not self.guarantee.every_level:
             every = self.patterns_every_level
