@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -36,6 +36,14 @@ Bytes = NDArray[np.uint8]
 
 FEW = 200_000
 """So many values are done in plain Python before Arrow and its functions are loaded."""
+
+MAX_FIELD_CHARACTERS = 131_072
+LINES_PER_BLOCK = 16_384
+_LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
+_QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
+DELIMITERS = ",;\t|"
+HEAD_BYTES = 1 << 16
+HEAD_LINES = 200
 
 
 def arrow_integers(values: NDArray[Any]) -> pa.Array:
@@ -112,12 +120,6 @@ def number_strings(values: list[str]) -> Pieces:
         count=len(values),
     )
     return Pieces(list(numbers), codes)
-
-
-MAX_FIELD_CHARACTERS = 131_072
-LINES_PER_BLOCK = 16_384
-_LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
-_QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
 
 
 @dataclass(frozen=True)
@@ -336,26 +338,15 @@ def write_rows(
     file: BinaryIO, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ","
 ) -> None:
     """Write a CSV file with a header, block by block."""
-    cell_of_text: dict[str, str] = {}
+    spelled = cache(partial(quoted, delimiter=delimiter))  # the same texts come again and again
 
     def line(cells: Sequence[str]) -> str:
-        spelled = []
-        for text in cells:
-            cell = cell_of_text.get(text)
-            if cell is None:
-                cell = cell_of_text[text] = quoted(text, delimiter)
-            spelled.append(cell)
-        return delimiter.join(spelled) + "\n"
+        return delimiter.join(map(spelled, cells)) + "\n"
 
     file.write(line(header).encode())
     left = iter(rows)
     while block := list(islice(left, LINES_PER_BLOCK)):
         file.write("".join(map(line, block)).encode())
-
-
-DELIMITERS = ",;\t|"
-HEAD_BYTES = 1 << 16
-HEAD_LINES = 200
 
 
 @dataclass(frozen=True)

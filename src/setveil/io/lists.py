@@ -21,13 +21,7 @@ HEADS = frozenset({"id", "code", "item", "item_id", "itemid", "key", "number"})
 ITEMSET_HEADER = "support,share,items,itemset"
 
 
-def read_labels(
-    labels: StrPath | Mapping[str, str],
-    *,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    max_bytes: int = MAX_BYTES,
-) -> dict[str, str]:
+def read_labels(labels: StrPath | Mapping[str, str], *, max_bytes: int = MAX_BYTES) -> dict[str, str]:
     """Return the label of each id: a mapping as it is, or the first two columns of a CSV file.
 
     The delimiter is ``;`` if the first line has one, else ``,``. A first line whose first cell is
@@ -36,9 +30,8 @@ def read_labels(
     if isinstance(labels, Mapping):
         return dict(labels)
     source = read_source(labels, max_bytes=max_bytes)
-    data, _ = plain_text(source, encoding=encoding)
-    if delimiter is None:
-        delimiter = ";" if b";" in data.split(b"\n", 1)[0] else ","
+    data, _ = plain_text(source)
+    delimiter = ";" if b";" in data.split(b"\n", 1)[0] else ","
     rows = _rows(split_fields(data, delimiter=delimiter, name=source.name))
     if rows and rows[0][1] and rows[0][1][0].casefold() in HEADS:
         rows = rows[1:]
@@ -72,7 +65,8 @@ def read_lines(path: str) -> list[str]:
 def read_weights(path: str) -> dict[str, Fraction]:
     """Return the weight of each item from ``item,weight`` lines, with or without a header."""
     weights: dict[str, Fraction] = {}
-    rows = _rows(_fields(path))
+    source = read_source(path)
+    rows = _rows(split_fields(plain_text(source)[0], delimiter=",", name=source.name))
     if rows and [cell.lower() for cell in rows[0][1][1:]] == ["weight"]:
         rows = rows[1:]
     for line, row in rows:
@@ -154,11 +148,6 @@ def itemsets_as_csv(sets: Iterable[tuple[tuple[str, ...], int]], n_records: int)
         cell = ",".join(quoted(label, ",") for label in labels)
         lines.append(f"{support},{support / n_records:.9g},{len(labels)},{quoted(cell, ',')}")
     return "\n".join(lines) + "\n"
-
-
-def _fields(path: StrPath) -> Fields:
-    source = read_source(path)
-    return split_fields(plain_text(source)[0], delimiter=",", name=source.name)
 
 
 def _rows(fields: Fields) -> list[tuple[int, list[str]]]:

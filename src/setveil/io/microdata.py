@@ -155,7 +155,11 @@ def _microdata(table: Table, quasi: Sequence[str] | str, sensitive: str, asked: 
     told = [*table.notices, *told_of_unused(others), *look_at_columns(columns, roles)]
     problems: list[Problem] = []
     if id_column is not None:
-        problems += _repeated_ids(columns, id_column)
+        what = "an id that an earlier row has already. A cell holds one value, so two rows cannot be "
+        what += "merged into one person."
+        remedy = "Keep one row a person, or read the table as sets (--set) with l^m-diversity."
+        rows = repeats(*records_of_ids(columns, id_column))
+        problems += columns.problems_at("repeated-id", what, remedy, rows)
     texts = missing | {""}
     absent = {name: columns.by_name[name].absent(texts) for name in names}
     kept = np.ones(columns.n_rows, dtype=np.bool_)
@@ -285,16 +289,6 @@ def _strangers(columns: Columns, column: Column, name: str, tree: Hierarchy) -> 
             fault = ("item-is-category", f"{where} is a category of its hierarchy.", remedy)
         problems.append(Problem(*fault, columns.file, columns.line(row)))
     return problems
-
-
-def _repeated_ids(columns: Columns, id_column: str) -> list[Problem]:
-    return columns.problems_at(
-        "repeated-id",
-        "an id that an earlier row has already. A cell holds one value, so two rows cannot be merged "
-        "into one person.",
-        "Keep one row a person, or read the table as sets (--set) with l^m-diversity.",
-        repeats(*records_of_ids(columns, id_column)),
-    )
 
 
 def _told_of_category(name: str, cells: int, is_secret: bool) -> str:

@@ -134,8 +134,11 @@ def build_records(
         if name is not None:
             table.columns.require(name)
     lists: dict[str, ListColumn] = table.lists(separator_of_set)
-    if table.arrow is not None:
-        _refuse_unseparated(separator_of_set, lists, table.columns.file)
+    for name, separator in separator_of_set.items() if table.arrow is not None else ():
+        if name not in lists and separator is None:
+            what = f"column {shorten(name)} holds texts and no separator is given."
+            remedy, file = "Give its separator, or a column of lists.", table.columns.file
+            raise UsageError(what, remedy, code="bad-separator", file=file)
     chosen = _columns_that_count(names, separator_of_set, asked)
     known = {column.name for column in chosen} | {id_column}
     unused = [name for name in names if name not in known]
@@ -180,16 +183,6 @@ def build_records(
     )
     items = finish(draft, replace(policy, missing=frozenset(), label_of_id=None))
     return _told_of_conflicts(Records(chosen, items))
-
-
-def _refuse_unseparated(
-    separator_of_set: Mapping[str, str | None], lists: Mapping[str, ListColumn], file: str | None
-) -> None:
-    for name, separator in separator_of_set.items():
-        if name not in lists and separator is None:
-            what = f"column {shorten(name)} holds texts and no separator is given."
-            remedy = "Give its separator, or a column of lists."
-            raise UsageError(what, remedy, code="bad-separator", file=file)
 
 
 def _raw_cells(

@@ -47,6 +47,40 @@ _FOREIGN = (
 )
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 
+MAX_LINE_BYTES = 64 << 20
+MAX_PROBLEMS = 1000
+"""How many problems of a file are gathered before reading it stops."""
+_BOM = b"\xef\xbb\xbf"
+_WIDE_MARKS = (
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_FAULTS = {
+    "nul-byte": ("a zero byte.", "Remove it; text files hold none."),
+    "bom-inside": (
+        "a byte order mark (U+FEFF) inside the text.",
+        "Remove it; files joined together often have one.",
+    ),
+    "lone-cr": (
+        "a carriage return without a line feed (old Mac line ends?).",
+        "Convert the line ends to LF or CRLF.",
+    ),
+    "stray-quote": (
+        "a quote inside a field that does not begin with one.",
+        "Quote the whole field and double the quotes in it.",
+    ),
+    "unclosed-quote": (
+        "the quote opened here is never closed.",
+        "Close it, or double it if it is part of the text.",
+    ),
+    "text-after-quote": (
+        "text behind the closing quote of a field.",
+        "Double the quotes that are part of the text, or remove what follows.",
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Source:
@@ -203,44 +237,6 @@ def _gunzip(raw: bytes, name: str, max_bytes: int) -> bytes:
         remedy = "Copy or download it again."
         raise DataError(what, remedy, code="gzip-damaged", file=name) from None
     return b"".join(pieces)
-
-
-MAX_LINE_BYTES = 64 << 20
-MAX_PROBLEMS = 1000
-"""How many problems of a file are gathered before reading it stops."""
-
-_BOM = b"\xef\xbb\xbf"
-_WIDE_MARKS = (
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
-
-
-_FAULTS = {
-    "nul-byte": ("a zero byte.", "Remove it; text files hold none."),
-    "bom-inside": (
-        "a byte order mark (U+FEFF) inside the text.",
-        "Remove it; files joined together often have one.",
-    ),
-    "lone-cr": (
-        "a carriage return without a line feed (old Mac line ends?).",
-        "Convert the line ends to LF or CRLF.",
-    ),
-    "stray-quote": (
-        "a quote inside a field that does not begin with one.",
-        "Quote the whole field and double the quotes in it.",
-    ),
-    "unclosed-quote": (
-        "the quote opened here is never closed.",
-        "Close it, or double it if it is part of the text.",
-    ),
-    "text-after-quote": (
-        "text behind the closing quote of a field.",
-        "Double the quotes that are part of the text, or remove what follows.",
-    ),
-}
 
 
 def fault_of(code: str, name: str, line: int) -> Problem:

@@ -50,10 +50,9 @@ def check_spelling(
 
     `prefixes` are the parts of the values that name a column and are left as they are.
     """
-    labels = list(values)
+    labels, starts = list(values), prefixes or [""] * len(values)
     notices: list[str] = []
     if normalize is not None:
-        starts = prefixes or [""] * len(values)
         labels = [
             start + unicodedata.normalize(cast(Form, normalize), value[len(start) :])
             for start, value in zip(starts, values, strict=True)
@@ -61,12 +60,12 @@ def check_spelling(
         changed = sum(label != value for label, value in zip(labels, values, strict=True))
         if changed:
             notices.append(f"{changed:,} labels were brought to the normal form {normalize}.")
+    bare = [label[len(start) :] for label, start in zip(labels, starts, strict=True)]
     problems: list[Problem] = []
     first_of_cleaned: dict[str, int] = {}
     odd: list[int] = []
     for value, label in enumerate(labels):
-        prefix = "" if prefixes is None else prefixes[value]
-        seen = prefix + cleaned(label[len(prefix) :])
+        seen = starts[value] + cleaned(bare[value])
         if seen != label and (label.isascii() or seen != unicodedata.normalize("NFC", label)):
             odd.append(value)
         twin = first_of_cleaned.setdefault(seen, value)
@@ -80,9 +79,6 @@ def check_spelling(
             f"are: {_some([labels[value] for value in odd])}."
         )
     notices += _notices_of_case(labels)
-    bare = labels
-    if prefixes is not None:
-        bare = [label[len(prefix) :] for label, prefix in zip(labels, prefixes, strict=True)]
     formulas = sorted({label for label in bare if is_formula(label)})
     if formulas:
         notices.append(

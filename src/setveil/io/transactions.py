@@ -31,6 +31,7 @@ from .csv_text import (
     field_too_long,
     guess_table_delimiter,
     head_of,
+    number_strings,
 )
 from .formats import FORMATS, LAYOUTS, guess_format
 from .formats.base import Reading
@@ -247,18 +248,12 @@ def finish(draft: Draft, policy: Policy) -> Transactions:
     return _encoded(draft, policy, notices)
 
 
-def _first_entries(draft: Draft) -> Places:
-    """Return the first entry of each value, -1 for a value without one."""
-    first = np.full(len(draft.values), -1, dtype=np.int64)
-    # Assigned from the back, so that the first entry of a value is written last.
-    first[draft.code_of_entry[::-1]] = np.arange(len(draft.code_of_entry) - 1, -1, -1)
-    return first
-
-
 def _first_lines(draft: Draft) -> LineOf:
     if draft.line_of_row is None:
         return lambda _code: None
-    first = _first_entries(draft)
+    first = np.full(len(draft.values), -1, dtype=np.int64)
+    # Assigned from the back, so that the first entry of a value is written last.
+    first[draft.code_of_entry[::-1]] = np.arange(len(draft.code_of_entry) - 1, -1, -1)
     return lambda code: None if first[code] < 0 else draft.line(int(draft.row_of_entry[first[code]]))
 
 
@@ -370,9 +365,8 @@ def _encoded(draft: Draft, policy: Policy, notices: list[str]) -> Transactions:
         notices.append(f"{repeats:,} repeats of an item in its row were kept once.")
     first_lines = None
     if lines is not None:
-        order = (
-            np.argsort(lines, kind="stable")[::-1] if not _ascending(lines) else slice(None, None, -1)
-        )
+        ascending = bool(np.all(lines[1:] >= lines[:-1]))
+        order = slice(None, None, -1) if ascending else np.argsort(lines, kind="stable")[::-1]
         line_of_code = np.zeros(max(len(labels), 1), dtype=np.int64)
         line_of_code[codes[order]] = lines[order]
         first_lines = np.zeros(len(result.vocabulary), dtype=np.int64)
@@ -391,16 +385,13 @@ def _encoded(draft: Draft, policy: Policy, notices: list[str]) -> Transactions:
     )
 
 
-def _refuse_repeats(draft: Draft, record_of_entry: Places, labels: Sequence[str], codes: Codes) -> None:
+def _refuse_repeats(draft: Draft, record_of_entry: Places, labels: list[str], codes: Codes) -> None:
     """Raise `DataError` where a row repeats a label; rows merged by their id may share labels."""
     rows = draft.row_of_entry
     if np.bincount(rows).max(initial=0) <= 1:
         rows = record_of_entry  # one entry a row: the long layout, where a record is many rows
-    number_of_label: dict[str, int] = {}
-    label_of_code = np.array(
-        [number_of_label.setdefault(label, len(number_of_label)) for label in labels], dtype=np.int64
-    )
-    keys = rows * max(len(number_of_label), 1) + label_of_code[codes]
+    numbered = number_strings(labels)
+    keys = rows * max(len(numbered.values), 1) + numbered.code_of_piece[codes]
     order = np.argsort(keys, kind="stable")
     again = np.sort(order[1:][keys[order[1:]] == keys[order[:-1]]])
     if not len(again):
@@ -424,27 +415,19 @@ def _cells_of_records(draft: Draft, n_records: int) -> tuple[tuple[str, ...], ..
     return tuple(draft.cells_of_row[row] for row in row_of_record.tolist())
 
 
-def _ascending(lines: Places) -> bool:
-    return bool(np.all(lines[1:] >= lines[:-1]))
-
-
 def _counted(
     draft: Draft, record_of_entry: Places, lines: Places | None
 ) -> tuple[list[str], Places, Codes, Places | None]:
     """Make an item of each (label, number of times in the record) that occurs."""
-    number_of_label: dict[str, int] = {}
-    label_of_code = np.array(
-        [number_of_label.setdefault(label, len(number_of_label)) for label in draft.values],
-        dtype=np.int64,
-    )
-    distinct = list(number_of_label)
-    width = max(len(distinct), 1)
-    keys, place = number_distinct(record_of_entry * width + label_of_code[draft.code_of_entry])
+    numbered = number_strings(draft.values)
+    width = max(len(numbered.values), 1)
+    label_of_entry = numbered.code_of_piece[draft.code_of_entry]
+    keys, place = number_distinct(record_of_entry * width + label_of_entry)
     first = first_places(place, len(keys))
     counts = np.zeros(len(keys), dtype=np.int64)
     once = np.ones(len(place), dtype=np.int64)
     np.add.at(counts, place, once if draft.count_of_entry is None else draft.count_of_entry)
     pairs, code = np.unique(np.stack((keys % width, counts)), axis=1, return_inverse=True)
-    labels = [f"{distinct[label]} x{count}" for label, count in pairs.T.tolist()]
+    labels = [f"{numbered.values[label]} x{count}" for label, count in pairs.T.tolist()]
     kept_lines = None if lines is None else lines[first]
     return labels, keys // width, code.reshape(-1).astype(np.int32), kept_lines

@@ -24,6 +24,11 @@ from typing import Any
 from ...errors import FileSystemError, UsageError
 from .disk import remove_folder, rename_new, replace_folder, shown, telling
 
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - systems without flock
+    fcntl = None  # type: ignore[assignment]
+
 CERTIFICATE, HIERARCHY, REPORT, AUDIT, RECODING = (
     "certificate.json",
     "hierarchy.csv",
@@ -39,11 +44,19 @@ _DATA_FILE = re.compile(r"data\.(csv|dat|jsonl|parquet)(\.gz)?")
 _PAIR_FILE = re.compile(r"data-[12]\.(csv|dat|jsonl|parquet)(\.gz)?")
 _LARGEST_DOCUMENT = 64 << 20
 
+_CAN_LOCK: bool = fcntl is not None
+HIDDEN, OLD = ".setveil-tmp-", ".setveil-old-"
+"""What follows the name of a destination in that of a folder worked in, and of one set aside."""
+_LEFT = re.compile(r"\.(?P<name>.+?)(\.private)?\.setveil-(tmp|old)-[0-9a-f]{16}", re.DOTALL)
+
 
 @dataclass(frozen=True)
 class Shape:
-    """A release that is no records as sets: what its certificate calls its recoding, the kind of its
-    guarantees, which files hold its data, and what to say where records are wanted."""
+    """A release that is no records as sets: how it is told, and which files hold its data.
+
+    `recoding` is what its certificate calls it, `kind` that of its guarantees; `refusal` is what to say
+    where records are wanted.
+    """
 
     recoding: str
     kind: str
@@ -77,6 +90,8 @@ PAIR = Shape(
     _files_of_pair,
     ("holds two data sets, not one.", "a release of one data set", "pair"),
 )
+
+
 SHAPES = (TABLE_IN_BUCKETS, PAIR)
 
 
@@ -195,18 +210,6 @@ def _object(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
-
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - systems without flock
-    fcntl = None  # type: ignore[assignment]
-
-_CAN_LOCK: bool = fcntl is not None
-HIDDEN, OLD = ".setveil-tmp-", ".setveil-old-"
-"""What follows the name of a destination in that of a folder worked in, and of one set aside."""
-
-_LEFT = re.compile(r"\.(?P<name>.+?)(\.private)?\.setveil-(tmp|old)-[0-9a-f]{16}", re.DOTALL)
 
 
 def private_twin(path: Path) -> Path:

@@ -27,6 +27,7 @@ from ...model.guarantees import GUARANTEES, guarantee_from_dict
 from ...model.layout import Layout
 from ...model.transactions import Transactions
 from ..formats import FORMATS, data_file_name
+from ..options import OfAnyFile
 from ..records import read_records
 from ..source import read_source
 from ..transactions import read_transactions
@@ -36,6 +37,9 @@ from .ownership import AUDIT, BUCKETS, CERTIFICATE, HIERARCHY, RECODING, SHAPES,
 _LARGEST_CERTIFICATE = 64 << 20
 _KINDS = ("set", "kept", "unprotected")
 _ASK_FOR_ONE = "Give the folder of a release, as `setveil anonymize -o` or `publish` made it."
+
+LARGEST = 2 << 30
+REMEDY = "Take the release and its private folder from a backup, or anonymize again."
 
 
 def read_published(path: str | os.PathLike[str]) -> tuple[Transactions, dict[str, Any]]:
@@ -121,7 +125,7 @@ def _check_data(file: Path, data: Mapping[str, Any]) -> None:
     if not isinstance(columns, list) or not all(
         isinstance(column, dict)
         and isinstance(column.get("name"), str)
-        and column.get("kind") in ("set", "kept", "unprotected")
+        and column.get("kind") in _KINDS
         and (column["kind"] != "set" or isinstance(column.get("separator"), str))
         for column in columns
     ):
@@ -144,25 +148,15 @@ def _records(file: Path, data: Mapping[str, Any]) -> Transactions:
             as_is=True,  # it was looked at when it was made
             missing_cells="suppress",  # a blank cell is a value that the release leaves out
         ).as_transactions()
+    asked: OfAnyFile = {"layout": form, "delimiter": data.get("delimiter"), "repeats": "error"}
     if form == "long":
-        return read_transactions(
-            file,
-            layout=form,
-            delimiter=data["delimiter"],
-            id_column="record",
-            item_column="item",
-            repeats="error",
-        )
-    return read_transactions(file, layout=form, delimiter=data.get("delimiter"), repeats="error")
+        asked |= {"id_column": "record", "item_column": "item"}
+    return read_transactions(file, **asked)
 
 
 def _refusal(file: Path, what: str) -> DataError:
     what, remedy = f"the certificate {what}.", "Ask for the release again; `setveil audit` tells more."
     return DataError(what, remedy, code="bad-certificate", file=shown(file))
-
-
-LARGEST = 2 << 30
-REMEDY = "Take the release and its private folder from a backup, or anonymize again."
 
 
 @dataclass(frozen=True)

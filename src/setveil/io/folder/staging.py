@@ -43,6 +43,9 @@ ENDING = tuple(
 )
 
 
+StrPath = str | os.PathLike[str]
+
+
 def check_destination(
     path: str | os.PathLike[str], *, force: bool = False, inputs: Iterable[str | os.PathLike[str]] = ()
 ) -> list[str]:
@@ -342,9 +345,6 @@ def hierarchy_document(paths: Sequence[Sequence[str]]) -> bytes:
     """Return paths of labels as the lines of ``hierarchy.csv``."""
     lines = (";".join(quoted(label, ";") for label in path) + "\n" for path in paths)
     return "".join(lines).encode()
-
-
-StrPath = str | os.PathLike[str]
 
 
 def check_new_file(path: StrPath, *, force: bool = False, inputs: Iterable[StrPath] = ()) -> None:

@@ -29,6 +29,9 @@ _HEADER_WORD = re.compile(
     r"|level[ _-]?[0-9]+"
 )
 
+_HEAD_WORDS = ("distinct", "range", "name", "type", "height")
+_BLANK = re.compile(r"\s")
+
 
 def read_table(
     text: str,
@@ -242,10 +245,6 @@ def parent_lines(hierarchy: Hierarchy, delimiter: str) -> Iterator[str]:
         above = int(hierarchy.parent[node])
         parent = "" if above < 0 else quoted(hierarchy.labels[above], delimiter)
         yield f"{quoted(hierarchy.labels[node], delimiter)}{delimiter}{parent}\n"
-
-
-_HEAD_WORDS = ("distinct", "range", "name", "type", "height")
-_BLANK = re.compile(r"\s")
 
 
 def looks_like_amnesia(text: str) -> bool:
