@@ -225,30 +225,22 @@ def _texts(array: pa.Array, name: str, file: str | None) -> pa.Array:
     if pa.types.is_dictionary(kind):
         array = array.dictionary_decode()
         kind = array.type
-    remedy = "Turn the column into strings, the way you want them published."
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        raise DataError(
-            f"column {shorten(name)} holds decimal numbers ({kind}); ids with gaps often become such.",
-            remedy,
-            code="float-items",
-            file=file,
-        )
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        try:
-            return array.cast(pa.large_string())
-        except pa.ArrowInvalid:
-            raise DataError(
-                f"column {shorten(name)} holds bytes that are not UTF-8.", remedy, code="bad-encoding",
-                file=file,
-            ) from None  # fmt: skip
     is_view = getattr(pa.types, "is_string_view", lambda _kind: False)(kind)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return array
     if is_view or pa.types.is_integer(kind) or pa.types.is_null(kind):
         return array.cast(pa.large_string())
-    raise DataError(
-        f"column {shorten(name)} holds {kind}, not strings.", remedy, code="unsupported-type", file=file
-    )
+    code, what = "unsupported-type", f"holds {kind}, not strings."
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        code = "float-items"
+        what = f"holds decimal numbers ({kind}); ids with gaps often become such."
+    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        try:
+            return array.cast(pa.large_string())
+        except pa.ArrowInvalid:
+            code, what = "bad-encoding", "holds bytes that are not UTF-8."
+    remedy = "Turn the column into strings, the way you want them published."
+    raise DataError(f"column {shorten(name)} {what}", remedy, code=code, file=file)
 
 
 class Options(OfItems, OfCells, total=False):

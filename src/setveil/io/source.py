@@ -111,13 +111,12 @@ def read_source(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> 
         raw = _read_regular(shown, name, max_bytes)
     _refuse_foreign(raw, name)
     packed = raw.startswith(b"\x1f\x8b")
-    if name.lower().endswith(".gz") and not packed:
+    if packed != name.lower().endswith(".gz") and shown != "-":
         what = "the name ends in .gz but the content is not gzip."
         remedy = "Rename the file, or compress it."
-        raise DataError(what, remedy, code="gzip-mismatch", file=name)
-    if packed and shown != "-" and not name.lower().endswith(".gz"):
-        what = "the content is gzip but the name does not end in .gz."
-        remedy = "Rename the file to end in .gz, or unpack it."
+        if packed:
+            what = "the content is gzip but the name does not end in .gz."
+            remedy = "Rename the file to end in .gz, or unpack it."
         raise DataError(what, remedy, code="gzip-mismatch", file=name)
     if packed:
         unpacked = _gunzip(raw, name, max_bytes)

@@ -55,28 +55,24 @@ def check_destination(
     of the `inputs`."""
     target = _named(path)
     with telling(target, "use"):
-        return _checked(target, force, inputs)
-
-
-def _checked(target: Path, force: bool, inputs: Iterable[str | os.PathLike[str]]) -> list[str]:
-    _refuse_inputs(target, inputs)
-    for place in (target, private_twin(target)):
-        if place.is_symlink():
-            what = "the output is a symbolic link, which is not followed."
-            remedy = "Name the folder itself."
-            raise FileSystemError(what, remedy, code="symlink", file=shown(place))
-    if not target.parent.is_dir():
-        what, remedy = "the folder that shall hold the output does not exist.", "Create it first."
-        raise FileSystemError(what, remedy, code="missing", file=shown(target.parent))
-    refuse_inside(target)
-    notices = recover(target)
-    for place in (target, private_twin(target)):
-        _refuse_existing(place, force, private=place != target)
-    # The private twin's working folder has the longest name of all.
-    probe = target.with_name(f".{private_twin(target).name}{HIDDEN}{secrets.token_hex(8)}")
-    with telling(target.parent, "write here"):
-        probe.mkdir(0o700)
-    return notices + removed([probe])
+        _refuse_inputs(target, inputs)
+        for place in (target, private_twin(target)):
+            if place.is_symlink():
+                what = "the output is a symbolic link, which is not followed."
+                remedy = "Name the folder itself."
+                raise FileSystemError(what, remedy, code="symlink", file=shown(place))
+        if not target.parent.is_dir():
+            what, remedy = "the folder that shall hold the output does not exist.", "Create it first."
+            raise FileSystemError(what, remedy, code="missing", file=shown(target.parent))
+        refuse_inside(target)
+        notices = recover(target)
+        for place in (target, private_twin(target)):
+            _refuse_existing(place, force, private=place != target)
+        # The private twin's working folder has the longest name of all.
+        probe = target.with_name(f".{private_twin(target).name}{HIDDEN}{secrets.token_hex(8)}")
+        with telling(target.parent, "write here"):
+            probe.mkdir(0o700)
+        return notices + removed([probe])
 
 
 def _named(path: str | os.PathLike[str]) -> Path:
