@@ -46,6 +46,12 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Exact = Fraction | int | str
 """A number that is what it says; a text such as "0.01" is taken exactly."""
+DRAWS_PER_QUERY = 1000
+"""How often a query is drawn, on average, before there are too few that any tuple fits."""
+Conditions = tuple[tuple[int, int], ...]
+"""Pairs of an attribute's place and a node of its hierarchy."""
+MIN_SUPPORT, MIN_CONVICTION, SELECTIVITY = "0.01", "1.01", "0.3"
+QUERIES, DIMENSIONS = 1000, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +139,6 @@ def exact_number(name: str, value: object) -> Fraction:
         f"{name} must be an exact number (got {str(value)[:40]!r}).",
         "Give a fraction or a text, for example '0.01'.",
     )
-
-
-DRAWS_PER_QUERY = 1000
-"""How often a query is drawn, on average, before there are too few that any tuple fits."""
 
 
 @dataclass(frozen=True)
@@ -238,10 +240,6 @@ def measure_queries(
         answer = told.count(query.meets(data), query.values)
         errors.append(float(abs(answer - query.true) / query.true))
     return QueryErrors(len(queries), queries.drawn, fsum(errors) / len(errors) if errors else None)
-
-
-Conditions = tuple[tuple[int, int], ...]
-"""Pairs of an attribute's place and a node of its hierarchy."""
 
 
 @dataclass(frozen=True)
@@ -366,10 +364,6 @@ def measure_rules(
         Fraction(only_original, original) if original else None,
         fsum(errors) / len(errors) if errors else None,
     )
-
-
-MIN_SUPPORT, MIN_CONVICTION, SELECTIVITY = "0.01", "1.01", "0.3"
-QUERIES, DIMENSIONS = 1000, 3
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ Counts = NDArray[np.int64]
 SHARE = Fraction(1, 100)
 SHARES = (Fraction(1, 100), Fraction(2, 100), Fraction(3, 100))
 """The shares of the records that an itemset must be in, in the paper's figures on levels."""
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -247,9 +248,6 @@ def _supports_in(published: Itemsets, original: Itemsets) -> Counts:
     # A published set is frequent in the original too: a record holds all that is published of it.
     support[original.places_of(published.indptr, published.items)] = published.support
     return support
-
-
-Result = TypeVar("Result")
 
 
 def _once(pair: BeforeAfter, key: Hashable, find: Callable[[], Result]) -> Result:

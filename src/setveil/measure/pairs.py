@@ -36,6 +36,14 @@ from ..release.recoding import PairRecoding
 from .scores import Figures
 
 Ids = NDArray[np.int32]
+MOST_PATTERNS = 50
+"""How many patterns reports and plain values list; all of them are counted."""
+FEW_SETS = 1_000_000
+"""Where one data set has more frequent sets than this, closed patterns are told alone."""
+FEW_RARER_SETS = 100_000
+"""The same for the sets of half the minimum support, which nothing is promised about."""
+Read = tuple[Transactions, Transactions]
+"""Both data sets, as a promise reads them: values as they stand, or with all that is above them."""
 
 
 @dataclass(frozen=True)
@@ -156,17 +164,6 @@ def _form(
         else:
             return None
     return tuple(form)
-
-
-MOST_PATTERNS = 50
-"""How many patterns reports and plain values list; all of them are counted."""
-FEW_SETS = 1_000_000
-"""Where one data set has more frequent sets than this, closed patterns are told alone."""
-FEW_RARER_SETS = 100_000
-"""The same for the sets of half the minimum support, which nothing is promised about."""
-
-Read = tuple[Transactions, Transactions]
-"""Both data sets, as a promise reads them: values as they stand, or with all that is above them."""
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,11 @@ QUERY_SIZE = 3
 MOST_QUERIES = 1_000_000
 LARGEST_QUERY = 100
 SOURCES = ("records", "items")
+SANITY = Fraction(1, 1000)
+BANDS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, math.inf)
+"""Upper ends of the bands of the histogram; the first one holds the errors of exactly 0."""
+ROUNDING = 1e-9
+"""Estimates are sums of floats: an error up to this is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,14 +219,6 @@ def checked_share(name: str, share: object) -> Fraction:
             "Give for example 0.001.",
         )
     return Fraction(str(share))
-
-
-SANITY = Fraction(1, 1000)
-BANDS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, math.inf)
-"""Upper ends of the bands of the histogram; the first one holds the errors of exactly 0."""
-
-ROUNDING = 1e-9
-"""Estimates are sums of floats: an error up to this is none."""
 
 
 @dataclass(frozen=True, eq=False)

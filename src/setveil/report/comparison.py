@@ -43,6 +43,13 @@ SOON = 0.1
 """A run of fewer seconds need not be faster."""
 DONE, CUT, LATE, REFUSED, NONE = "done", "cut short", "time limit", "refused", "no solution"
 """How a method ended; `CUT` is by the time limit, with a valid result."""
+WIDTH = 700.0
+ROW = 26.0
+PLOT_HEIGHT = 240.0
+COARSER, LEFT_OUT = Style(BLUE, BLUE, INK, weight=0.8), Style(SAND, ORANGE, INK, weight=1.4)
+EMPTY = Style(SHADE, MUTED, INK, dashed=True)
+"""The bar of a release that says nothing."""
+Box = tuple[float, float, float, float]
 
 
 def told_size(records: int, items: int, domain: str) -> str:
@@ -309,14 +316,6 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-WIDTH = 700.0
-ROW = 26.0
-PLOT_HEIGHT = 240.0
-COARSER, LEFT_OUT = Style(BLUE, BLUE, INK, weight=0.8), Style(SAND, ORANGE, INK, weight=1.4)
-EMPTY = Style(SHADE, MUTED, INK, dashed=True)
-"""The bar of a release that says nothing."""
-
-
 def draw_comparison(found: Comparison) -> Figure:
     """Return the picture of a comparison."""
     with_result = [row for row in found.rows if row.loss is not None]
@@ -411,9 +410,6 @@ def _against_time(
             near = min(max(x, box[0]), box[2])
             sheet.line(x, y, near, box[1] if box[1] > y else box[3], colour=MUTED, weight=0.8)
         sheet.text(box[0], box[3] - 4, row.method, size=12.5, bold=chosen)
-
-
-Box = tuple[float, float, float, float]
 
 
 def _free(

@@ -44,6 +44,15 @@ _BLOCKS = frozenset(
     | {"table", "thead", "tbody", "tr", "ul", "dl"}
 )
 
+MOST_LINES = 48
+PUBLISHED, ABOVE, HIDDEN, LEFT_OUT = "published", "above", "hidden", "left-out"
+KEYS: Mapping[str, str] = {
+    PUBLISHED: "in the records",
+    ABOVE: "above what is in the records",
+    HIDDEN: "published as the category above it",
+    LEFT_OUT: "left out",
+}
+
 
 class Html(str):
     """Text that is markup already: `element` takes it as it is, and escapes everything else."""
@@ -179,8 +188,8 @@ def picture(figure: Figure, caption: Content = "") -> Html:
         svg = svg.replace(ARROW_HEAD + "\n", "")
     found = re.match(r'<svg [^>]*?width="([0-9]+)', svg)
     kind = "scroll wide" if found and int(found[1]) > WIDE_PICTURE else "scroll"
-    box = element("div", Html(svg), class_=kind, tabindex=0, role="region", aria_label=figure.title)
-    return element("figure", box, element("figcaption", caption) if caption else Html(""))
+    framed = element("div", Html(svg), class_=kind, tabindex=0, role="region", aria_label=figure.title)
+    return element("figure", framed, element("figcaption", caption) if caption else Html(""))
 
 
 def bar(share: float, *, class_: str = "bar") -> Html:
@@ -231,16 +240,6 @@ def page(title: str, *content: Content, private: bool = False) -> bytes:
     )
     body = element("body", *content, class_="private" if private else "public")
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n".encode()
-
-
-MOST_LINES, MOST_FREQUENT = 48, 10
-PUBLISHED, ABOVE, HIDDEN, LEFT_OUT = "published", "above", "hidden", "left-out"
-KEYS: Mapping[str, str] = {
-    PUBLISHED: "in the records",
-    ABOVE: "above what is in the records",
-    HIDDEN: "published as the category above it",
-    LEFT_OUT: "left out",
-}
 
 
 @dataclass

@@ -43,6 +43,9 @@ LOOKS = {
     ("after", "worst"): Mark(BLUE, "", "square"),
     ("after", "average"): Mark(BLUE, "6 4", "square", hollow=True),
 }
+BEYOND = 2
+"""How far past the promise the curve goes at least, in known items."""
+SHOWN = {"worst": "worst", "average": "average", "worst_unique": "worst, alone"}
 
 
 def risk_figure(*, before: RiskCurve | None = None, after: RiskCurve | None = None) -> Figure:
@@ -133,10 +136,6 @@ def _in_words(curves: Mapping[str, RiskCurve]) -> str:
         for point in curve.points[: 2 * MOST_MARKED]
     ]
     return "; ".join(parts) + "."
-
-
-BEYOND = 2
-"""How far past the promise the curve goes at least, in known items."""
 
 
 class Told(NamedTuple):
@@ -318,9 +317,6 @@ def risk_before_after(before: RiskCurve | None, after: RiskCurve | None, guarant
         picture(drawn) if len(rows) > 1 else "",
         table(("known", *heads), rows, caption="Exact unless an interval is shown (95 %)"),
     )
-
-
-SHOWN = {"worst": "worst", "average": "average", "worst_unique": "worst, alone"}
 
 
 def _cell(curve: RiskCurve, place: int, reading: str) -> Content:

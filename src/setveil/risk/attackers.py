@@ -34,6 +34,10 @@ from .crowd import Crowd, Estimate, Table, percent
 from .curve import KnownItems, RiskCurve, RiskPoint, draw_items
 
 ATTACKERS = ("prosecutor", "journalist", "marketer")
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+MOST_SETS = 300_000
+"""Up to so many sets of items are all counted."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +114,6 @@ class AttackerModels(Table):
                 "marketer: tries everybody, and is right for the share of the journalist's mean risk.",
             )
         return (*who, *self.remarks)
-
-
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
-
-MOST_SETS = 300_000
-"""Up to so many sets of items are all counted."""
 
 
 @dataclass(frozen=True, eq=False)

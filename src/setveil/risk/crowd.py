@@ -35,6 +35,10 @@ Z = 1.959963984540054
 """Within so many standard errors lie 95 of 100 draws of a normal distribution."""
 
 DIGITS = 6
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+SEED = 20_080_808
+"""Where all draws begin. It only searches: nothing is hidden by it."""
 
 
 @dataclass(frozen=True)
@@ -165,13 +169,6 @@ class Table:
     def _repr_html_(self) -> str:
         head, *body = self._rows()
         return html_table(body, head) + "".join(f"<p>{escape(note)}</p>" for note in self.notes())
-
-
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
-
-SEED = 20_080_808
-"""Where all draws begin. It only searches: nothing is hidden by it."""
 
 
 @dataclass(frozen=True, eq=False)

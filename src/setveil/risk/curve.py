@@ -47,11 +47,29 @@ from ..progress import Watch
 from .crowd import SEED, Crowd, Estimate, Table
 
 Flags = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+Ids = NDArray[np.int32]
 
 _LEAST_STEPS, _FOR_WHOLE = 64, 16
 _LARGEST = 1 << 62
 _GROWTH, _MOST_TOGETHER = 8.0, 5
 NOBODY = Estimate.counted(0)
+MOST, LARGEST_MOST = 6, 1000
+BUDGET = 1_000_000_000
+"""Steps to spend by default: some seconds on a hundred thousand records."""
+QUICK = 60_000_000
+"""Steps for a curve in about a second, on up to a hundred thousand records."""
+_STEPS_PER_DRAW = 25_000
+_DRAWS = (4_000, 40_000)
+_SEARCHED = 4
+"""One of so many drawn records is searched for a rare set, which takes longer than counting one."""
+READINGS = {
+    "worst": "worst <{k}",
+    "average": "average <{k}",
+    "worst_unique": "worst unique",
+    "average_unique": "average unique",
+}
+"""The fields of a point, and the heads of their columns."""
 
 
 @dataclass
@@ -189,10 +207,6 @@ def _average(crowd: Crowd, rare_by_row: NDArray[np.int64], is_rare_whole: Flags,
     return Estimate.counted(at_risk, crowd.records)
 
 
-Counts = NDArray[np.int64]
-Ids = NDArray[np.int32]
-
-
 @dataclass(frozen=True, eq=False)
 class KnownItems:
     """Drawn records: items of each in random order, and the support of the first 1, 2, ... of them."""
@@ -274,17 +288,6 @@ def read_worst(
     return estimates
 
 
-MOST, LARGEST_MOST = 6, 1000
-BUDGET = 1_000_000_000
-"""Steps to spend by default: some seconds on a hundred thousand records."""
-QUICK = 60_000_000
-"""Steps for a curve in about a second, on up to a hundred thousand records."""
-_STEPS_PER_DRAW = 25_000
-_DRAWS = (4_000, 40_000)
-_SEARCHED = 4
-"""One of so many drawn records is searched for a rare set, which takes longer than counting one."""
-
-
 @dataclass(frozen=True)
 class RiskPoint(Plain):
     """The shares of records at risk from somebody who knows `known` items.
@@ -298,15 +301,6 @@ class RiskPoint(Plain):
     average: Estimate
     worst_unique: Estimate
     average_unique: Estimate
-
-
-READINGS = {
-    "worst": "worst <{k}",
-    "average": "average <{k}",
-    "worst_unique": "worst unique",
-    "average_unique": "average unique",
-}
-"""The fields of a point, and the heads of their columns."""
 
 
 @dataclass(frozen=True)
