@@ -64,11 +64,7 @@ class Branch:
 
 @dataclass(frozen=True, eq=False)
 class BranchLosses:
-    """What the occurrences at or below every node of the hierarchy lost, as integers.
-
-    The loss `name` of a node is ``cost_by_node[name][node] / (scale[name] * occurrences)`` with all
-    occurrences of the data.
-    """
+    """What the occurrences at or below every node lost: ``cost / (scale * occurrences)``, by name."""
 
     hierarchy: Hierarchy
     occurrences_by_node: Integers

@@ -102,10 +102,7 @@ class Reconstruction:
         )
 
     def numerators(self, meets: Flags) -> list[int]:
-        """Return for each value how many of the tuples that meet a condition have it, as told.
-
-        The numbers are those of `counts` times `denominator`.
-        """
+        """Return what `counts` does, times `denominator`."""
         told = [0] * self.n_values
         if not self.value_by_part:
             return told
@@ -368,10 +365,7 @@ def measure_rules(
 
 @dataclass(frozen=True)
 class BucketScores(Figures):
-    """How far a table in buckets is from the original one; 1 is 100 percent.
-
-    A query was about `dimensions` columns, and named at most the share `selectivity` of their values.
-    """
+    """How far a table in buckets is from the original one; 1 is 100 percent."""
 
     rules: RuleErrors
     queries: QueryErrors

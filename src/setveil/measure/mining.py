@@ -258,61 +258,57 @@ def _once(pair: BeforeAfter, key: Hashable, find: Callable[[], Result]) -> Resul
     return found
 
 
-_OF_ITEMSETS = (
+# Name, title, meaning, end of the range, what is better.
+_OF_ITEMSETS: tuple[tuple[str, str, str, int | None, str], ...] = (
     (
         "itemset_recall",
         "Frequent itemsets that survive",
-        "higher",
-        (0, 1),
         "the share of the frequent sets of items that are frequent under the same labels as published",
+        *(1, "higher"),
     ),
     (
         "itemset_precision",
         "Frequent itemsets of items alone",
-        "higher",
-        (0, 1),
         "the share of the frequent sets of published labels that hold no category",
+        *(1, "higher"),
     ),
     (
         "label_recall",
         "Frequent sets of published labels that are found",
-        "higher",
-        (0, 1),
         "the share of the frequent sets of these labels in the original that are frequent as published",
+        *(1, "higher"),
     ),
     (
         "label_support_error",
         "Error of the supports of published labels",
-        "lower",
-        (0, 1),
         "how far the support of a frequent set of published labels is from the true one, on average",
+        *(1, "lower"),
     ),
     (
         "item_support_error",
         "Error of the expected supports of items",
-        "lower",
-        (0, None),
         "how far the support of a frequent set of items, expected from the release, is from the truth",
+        *(None, "lower"),
     ),
 )
-_OF_LEVELS = (
+_OF_LEVELS: tuple[tuple[str, str, str, int | None], ...] = (
     (
         "ml2",
         "ML2, multiple level mining loss",
-        (0, 1),
         "the share of frequent itemsets, over all levels, not found at their level as published",
+        1,
     ),
     (
         "dml2",
         "dML2, levels up over all frequent itemsets",
-        (0, None),
         "how many levels higher a frequent itemset is first found as published, on average",
+        None,
     ),
     (
         "dml2_lost",
         "dML2, levels up over the lost ones",
-        (0, None),
         "the same over those not found at their own level: 1 or more, or 0 where none was lost",
+        None,
     ),
 )
 
@@ -333,8 +329,8 @@ def itemset_measures(share: Fraction = SHARE) -> tuple[Measure, ...]:
         return compute
 
     return tuple(
-        Measure(name, f"{title}, at {_percent(share)}", goal, limits, reads(name), about)
-        for name, title, goal, limits, about in _OF_ITEMSETS
+        Measure(name, f"{title}, at {_percent(share)}", reads(name), about, goal, (0, most))
+        for name, title, about, most, goal in _OF_ITEMSETS
     )
 
 
@@ -357,15 +353,15 @@ def ml2_measures(shares: Sequence[Fraction] = SHARES) -> tuple[Measure, ...]:
         return compute
 
     percents = [_percent(share) for share in asked]
-    named = [
-        (f"_{percent}", f"at {percent}", slice(number, number + 1))
-        for number, percent in enumerate(percents)
+    endings = [
+        (f"_{percent}", f"at {percent}", slice(place, place + 1))
+        for place, percent in enumerate(percents)
     ]
-    named.append(("", f"mean at {', '.join(percents)}", slice(None)))
+    endings.append(("", f"mean at {', '.join(percents)}", slice(None)))
     return tuple(
-        Measure(name + ending, f"{title}, {told}", "lower", limits, reads(name, chosen), about)
-        for ending, told, chosen in named
-        for name, title, limits, about in _OF_LEVELS
+        Measure(name + ending, f"{title}, {told}", reads(name, chosen), about, range=(0, most))
+        for ending, told, chosen in endings
+        for name, title, about, most in _OF_LEVELS
     )
 
 

@@ -168,10 +168,7 @@ def _form(
 
 @dataclass(frozen=True)
 class Raised:
-    """How far the values of one column, or under one root, were raised.
-
-    `values_by_steps` counts them by how many steps up they are published; 0 is as they are.
-    """
+    """How far the values of one column, or under one root, were raised: how many by 0, 1, ... steps."""
 
     name: str
     values_by_steps: tuple[int, ...]

@@ -223,10 +223,7 @@ def checked_share(name: str, share: object) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class QueryErrors:
-    """True and estimated counts of a workload, and how far they are apart.
-
-    `least` is the sanity bound as a number of records. Prints as a small table.
-    """
+    """True and estimated counts; `least` is the sanity bound as a number of records."""
 
     workload: Workload
     true_by_query: NDArray[np.int64]
@@ -311,11 +308,7 @@ def query_errors(
     sanity: Fraction | float = SANITY,
     threads: int | None = None,
 ) -> QueryErrors:
-    """Return how wrong the queries of a workload are answered from what is published.
-
-    `sanity` is the sanity bound as a share of the records, above 0; the workload is a random one by
-    default.
-    """
+    """Return how wrong queries, by default random ones, are answered; `sanity` is a share above 0."""
     bound = checked_share("the sanity bound", sanity)
     workload = random_workload(pair) if workload is None else workload
     if workload.hierarchy.labels != pair.hierarchy.labels:
@@ -338,9 +331,8 @@ MEASURES = (
     Measure(
         "are",
         "ARE, average relative error of counts",
-        "lower",
-        (0, None),
         lambda pair: query_errors(pair).are,
         "how far a count estimated from the release is from the true one, relative to it, on average",
+        range=(0, None),
     ),
 )

@@ -69,10 +69,10 @@ class Measure:
 
     name: str
     title: str
-    goal: str
-    range: tuple[int, int | None]
     compute: Callable[[BeforeAfter], Value]
     about: str = ""
+    goal: str = "lower"
+    range: tuple[int, int | None] = (0, 1)
 
     def __call__(self, pair: BeforeAfter) -> Score:
         return Score(self, self.compute(pair))
@@ -118,10 +118,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Scores(Mapping[str, Value]):
-    """Scores by the name of their measure; prints as a small table.
-
-    `queries` holds the errors of single queries where a workload was measured.
-    """
+    """Scores by the name of their measure, and errors of single queries where some were asked."""
 
     scores: tuple[Score, ...]
     queries: QueryErrors | None = None
@@ -201,10 +198,7 @@ class Figures:
 
 
 def mean_unit_cost(name: str, pair: BeforeAfter) -> Fraction:
-    """Return the cost `name` as a mean over the original occurrences, exactly.
-
-    A suppressed occurrence counts as wholly lost. Nothing lost where there is no occurrence.
-    """
+    """Return the cost `name` as a mean over the original occurrences, exactly; 0 for none."""
     nodes = pair.node_of_occurrence
     if not len(nodes):
         return Fraction(0)
@@ -258,66 +252,52 @@ MEASURES = (
     Measure(
         "ncp",
         "NCP, normalized certainty penalty",
-        "lower",
-        (0, 1),
         partial(mean_unit_cost, "ncp"),
         "how much of the tree an item became indistinguishable from, on average",
     ),
     Measure(
         "lm",
         "LM, loss metric",
-        "lower",
-        (0, 1),
         partial(mean_unit_cost, "lm"),
         "which share of the other items the published label of an item also covers, on average",
     ),
     Measure(
         "unchanged",
         "Occurrences under their own label",
-        "higher",
-        (0, 1),
         _unchanged,
         "the share of all items in all records that is published as it was",
+        goal="higher",
     ),
     Measure(
         "suppressed",
         "Occurrences left out",
-        "lower",
-        (0, 1),
         _suppressed,
         "the share of all items in all records that is not published at all",
     ),
     Measure(
         "suppressed_items",
         "Items left out",
-        "lower",
-        (0, 1),
         _suppressed_items,
         "the share of the different items that is left out of some record or of all",
     ),
     Measure(
         "emptied_records",
         "Records with nothing left",
-        "lower",
-        (0, 1),
         _emptied_records,
         "the share of the records of which nothing is published",
     ),
     Measure(
         "discernibility",
         "Discernibility, share of all records",
-        "lower",
-        (0, 1),
         _discernibility,
         "the share of all records that a record looks the same as, on average, itself included",
     ),
     Measure(
         "discernibility_sum",
         "Discernibility, sum (Bayardo and Agrawal)",
-        "lower",
-        (0, None),
         lambda pair: Fraction(discernibility_sum(pair)),
         "over all records, the number of records that each looks the same as, added up",
+        range=(0, None),
     ),
 )
 

@@ -125,10 +125,7 @@ def number(value: float) -> str:
 
 
 class Drawing:
-    """Shapes on a sheet of paper; `svg` returns the whole.
-
-    The title is read out by screen readers, with the description of what the picture shows.
-    """
+    """Shapes on a sheet of paper; title and description are read out by screen readers."""
 
     def __init__(self, width: float, height: float, *, title: str, description: str = "") -> None:
         self.width, self.height = width, height
@@ -148,10 +145,7 @@ class Drawing:
         arrow: bool = False,
         dash: str = "",
     ) -> None:
-        """Draw a straight line, with a head at its end where it is an arrow.
-
-        `dash` is a pattern such as "5 2"; `dashed` is the usual one.
-        """
+        """Draw a straight line; `dash` is a pattern such as "5 2", `dashed` the usual one."""
         pattern = "5 4" if dashed else dash
         dash = f' stroke-dasharray="{pattern}"' if pattern else ""
         head = ' marker-end="url(#head)"' if arrow else ""

@@ -152,10 +152,7 @@ def terms_and_meanings(pairs: Iterable[tuple[Content, Content]], *, class_: str 
 
 
 def table(heads: Sequence[Content], rows: Iterable[Sequence[Content]], *, caption: str) -> Html:
-    """Return a table in a box that scrolls by itself where the screen is narrow.
-
-    A column whose head starts with ``#`` holds numbers.
-    """
+    """Return a table that scrolls by itself; a column whose head starts with ``#`` holds numbers."""
     numeric = [str(head).startswith("#") for head in heads]
     kinds = ["number" if yes else None for yes in numeric]
     head = element(
@@ -223,10 +220,7 @@ def policy() -> str:
 
 
 def page(title: str, *content: Content, private: bool = False) -> bytes:
-    """Return a whole page as it is written to a file.
-
-    One that is `private` holds personal data: it is marked throughout and not to be indexed.
-    """
+    """Return a whole page; one with personal data is marked throughout and not to be indexed."""
     robots = [element("meta", name="robots", content="noindex, nofollow, noarchive")] if private else []
     head = element(
         "head",

@@ -113,10 +113,7 @@ def place_tree(
     support_by_node: Mapping[int, int] | None = None,
     level_height: float = LEVEL_HEIGHT,
 ) -> dict[int, tuple[float, float]]:
-    """Draw a small tree from the top down; return the middle of each node's box.
-
-    The width is shared evenly by the leaves. Supports are written into the boxes.
-    """
+    """Draw a small tree, its leaves evenly spread; return the middle of each node's box."""
     column = width / max(hierarchy.n_leaves, 1)
     height = BOX_HEIGHT + (10 if support_by_node else 0)
     deepest = hierarchy.height

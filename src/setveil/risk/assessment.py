@@ -50,10 +50,7 @@ class WholeRecords(Table):
 
 
 def whole_records(crowd: Crowd, k: int, *, budget: int, n_draws: int) -> WholeRecords:
-    """Return the risk from somebody who knows a whole record.
-
-    Where the budget does not suffice to count for all records, some are drawn.
-    """
+    """Return the risk from whoever knows a whole record; some are drawn if the budget is short."""
     weights = crowd.weight_by_row
     if _dearest(crowd) * _STEPS_PER_ROW <= budget:
         everybody = np.arange(crowd.n_rows, dtype=np.int32)
@@ -195,9 +192,7 @@ def assess_risk(
 
 @dataclass(frozen=True)
 class RiskComparison(Plain, Table):
-    """The risk of the original records and of what is published of them; ``print`` it as a table.
-
-    It is private: it tells about the original records."""
+    """The risk of the original records, which is private, and of what is published of them."""
 
     before: Assessment
     after: Assessment

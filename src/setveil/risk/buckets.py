@@ -264,12 +264,7 @@ class DeFinettiAttack:
 def attack_by_learning(
     data: Microdata, bucketing: Bucketing, *, rounds: int | None = None, watch: Watch | None = None
 ) -> DeFinettiAttack:
-    """Return how many sensitive values are guessed from the quasi-identifying part and the buckets.
-
-    The true values are looked at only to count the right guesses.
-
-    There are as many rounds as the size of the table allows, if no number is given.
-    """
+    """Return how many values are guessed; the true ones serve only to count right guesses."""
     watch = watch or Watch()
     if rounds is None:
         rounds = rounds_for(len(data))

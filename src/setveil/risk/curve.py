@@ -193,10 +193,7 @@ def _together(taken: list[int], most: int) -> int:
 
 
 def _average(crowd: Crowd, rare_by_row: NDArray[np.int64], is_rare_whole: Flags, size: int) -> Estimate:
-    """Return the mean over records of the share of their subsets that is rare.
-
-    A record with fewer items has one subset: itself.
-    """
+    """Return the mean share of rare subsets of records; one with fewer items has one subset: itself."""
     length = crowd.length_by_row
     is_short = length < size
     at_risk = Fraction(int(crowd.weight_by_row[is_short & is_rare_whole].sum()))
@@ -305,10 +302,7 @@ class RiskPoint(Plain):
 
 @dataclass(frozen=True)
 class RiskCurve(Plain, Table):
-    """The share of records at risk against the number of items known; ``print`` it as a table.
-
-    `draws` is how many records were drawn for the points that are not exact, 0 where all are.
-    """
+    """The share of records at risk against the items known; `draws` is 0 where all is exact."""
 
     k: int
     records: int

@@ -39,7 +39,7 @@ MOST_VALUES, MOST_RULES, MOST_SIZES, MOST_IN_EXAMPLE = 40, 40, 12, 12
 def public_report(
     certificate: Certificate, tables: BucketTables, rules: Sequence[NegativeRule]
 ) -> bytes:
-    """Return the page ``report.html`` of a release folder, whose certificate need not name it yet."""
+    """Return the page of a release folder, made of what is published."""
     return public_page(
         certificate,
         _head(certificate, tables),

@@ -113,10 +113,7 @@ def _branches(found: BranchLosses) -> Html:
 
 @dataclass(frozen=True)
 class Change:
-    """A category in the release, and the items that it stands for there, most frequent first.
-
-    `lost` is the share of the whole loss (NCP) that it causes.
-    """
+    """A category and the items it stands for; `lost` is its share of the whole loss (NCP)."""
 
     label: str
     items: tuple[tuple[str, int], ...]

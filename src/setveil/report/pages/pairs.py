@@ -57,10 +57,7 @@ MOST_COMPARED = 200_000
 def public_report(
     certificate: Certificate, tables: PairTables, paths: Sequence[Sequence[str]]
 ) -> bytes:
-    """Return the page ``report.html`` of a release folder, whose certificate need not name it yet.
-
-    The published labels come by their `paths` up to their roots.
-    """
+    """Return the page of a release folder; the labels come by their `paths` up to their roots."""
     return public_page(
         certificate,
         _head(certificate, paths),
@@ -79,10 +76,7 @@ def private_report(
     scores: PairScores,
     seconds: Mapping[str, float],
 ) -> bytes:
-    """Return the page for the holder of the data alone, with what the audit said and what it cost.
-
-    `seconds` are what each stage took until the page was made.
-    """
+    """Return the page for the holder of the data alone, with what the audit said and what it cost."""
     paths = [release.pair.hierarchy.path(name) for name in release.published.labels]
     columns = release.pair.is_table
     return private_page(
@@ -198,10 +192,7 @@ def _patterns_after(finding: PairFinding) -> Html:
 
 
 def _patterns_before(scores: PairScores, *, columns: bool) -> Html:
-    """Return the patterns of the originals: first the minimal ones, of these the fastest growing.
-
-    Of tables, whose data are `columns`, the picture names values alone.
-    """
+    """Return the patterns of before: first the minimal ones, of these the fastest growing."""
     title, found = "Patterns before", scores.before
     if found is None:
         return section("before", title, paragraph("There are too many to be listed."))
@@ -248,10 +239,7 @@ def _patterns_before(scores: PairScores, *, columns: bool) -> Html:
 
 
 def minimal_patterns(found: EmergingPatterns) -> NDArray[np.bool_] | None:
-    """Tell which patterns hold no smaller one that is more frequent in the same data set.
-
-    None where there are too many to compare.
-    """
+    """Tell which patterns hold no smaller one more frequent in the same data set; None for too many."""
     if len(found) > MOST_COMPARED:
         return None
     is_minimal = np.zeros(len(found), dtype=np.bool_)

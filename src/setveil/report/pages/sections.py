@@ -132,10 +132,7 @@ def tiled(tiles: Sequence[tuple[str, str]]) -> Html:
 def public_page(
     certificate: Certificate, head: Html, *parts: Content, recoding: str, column: str = ""
 ) -> bytes:
-    """Return the page of a release folder: what every release tells around the parts of this one.
-
-    The `recoding` is said behind the method; `column` is said of a column that is only named.
-    """
+    """Return the page of a release folder; `column` is said of a column that is only named."""
     return page(
         f"Release report: {plain_name(certificate)}",
         head,
@@ -380,10 +377,7 @@ def _columns(data: Mapping[str, Any], plain: str) -> Html:
 
 
 def verification(certificate: Certificate, *, private: bool = False) -> Html:
-    """Return how anybody repeats the check: commands, and the hashes of the files.
-
-    A private page lies in the twin, which is not the folder to check.
-    """
+    """Return how anybody repeats the check; a private page does not lie in the folder to check."""
     which = (
         "Take the public folder, the release itself and not the private one that holds this page, "
         if private

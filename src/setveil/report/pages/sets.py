@@ -87,11 +87,7 @@ def public_report(
     paths: Sequence[Sequence[str]],
     curve: RiskCurve | None = None,
 ) -> bytes:
-    """Return the page ``report.html`` of a release folder, whose certificate need not name it yet.
-
-    The published labels come by their `paths` up to their roots; the risk is counted from the published
-    records alone.
-    """
+    """Return the page of a release folder; the labels come by their `paths` up to their roots."""
     guarantee = guarantee_from_dict(certificate["guarantee"])
     least, empty = guarantee.least_support, int((published.length_by_record == 0).sum())
     return public_page(
