@@ -16,8 +16,8 @@ from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pairs import frequent_distortion
 from setveil.methods.hide_patterns import SEARCHES, anonymize
 from setveil.methods.hide_patterns.scoring import FrequentForms, Scores
+from setveil.methods.hide_patterns.searches import distortion, overlapping, scored, utility_gain
 from setveil.methods.hide_patterns.state import Patterns, find_moves
-from setveil.methods.hide_patterns.steps import distortion, overlapping, scored, utility_gain
 from setveil.methods.hide_patterns.work import PatternWork
 from setveil.model.costs import ValueDistance
 from setveil.model.guarantees import HiddenPatterns

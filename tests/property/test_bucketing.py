@@ -10,8 +10,8 @@ import pytest
 from setveil.kernels.buckets import injector as injector_kernels
 from setveil.kernels.buckets.forming import deal_values
 from setveil.methods.bucketing import draw_words, shuffle
-from setveil.methods.injector import printed as injector_printed
-from setveil.methods.injector.printed import as_arrays, group_tuples, place_leftovers, spell_out
+from setveil.methods.injector import grouping as injector_grouping
+from setveil.methods.injector.grouping import as_arrays, group_tuples, place_leftovers, spell_out
 from setveil.progress import Watch
 from tests.oracle import buckets
 from tests.oracle.buckets import Person
@@ -102,7 +102,7 @@ def test_leaving_out_classes_without_tuples_changes_nothing(monkeypatch: pytest.
         before = group_tuples(classes, arrays, 2, AsDrawn(words), Watch())
         with monkeypatch.context() as patch:
             patch.setattr(injector_kernels, "ATTEMPTS", 1)
-            patch.setattr(injector_printed, "form_groups", compiled.py_func)
+            patch.setattr(injector_grouping, "form_groups", compiled.py_func)
             after = group_tuples(classes, arrays, 2, AsDrawn(words), Watch())
         for one, other in zip(before, after, strict=True):
             assert one.tolist() == other.tolist()

@@ -20,8 +20,15 @@ from setveil.kernels.buckets.store import (
     is_valid,
     pour_bucket,
 )
-from setveil.methods.injector.compact import count_hardness, form_groups, group_compactly
-from setveil.methods.injector.printed import Grouped, as_arrays, group_as_printed, most_buckets
+from setveil.methods.injector.grouping import (
+    Grouped,
+    as_arrays,
+    count_hardness,
+    group_as_printed,
+    group_compactly,
+    group_hardest_first,
+    most_buckets,
+)
 from setveil.progress import Watch
 from setveil.release.buckets import Bucketing
 from setveil.release.possible import TupleClasses, possible_counts
@@ -113,7 +120,7 @@ def test_groups_are_of_the_hardest_and_who_is_put_aside_fits_nowhere(seed: int) 
     left = [by_class[which] for which in classes.class_by_tuple]
     hardness = count_hardness(arrays, classes.count_by_class)
     assert hardness.tolist() == [buckets.incompatible_with(left, person) for person in by_class]
-    grouped = form_groups(classes, arrays, l, random, Watch())
+    grouped = group_hardest_first(classes, arrays, l, random, Watch())
     for low in range(0, len(grouped), l):
         group = [by_class[which] for which in grouped[low : low + l]]
         for size, person in enumerate(group):
@@ -138,7 +145,7 @@ def test_the_first_of_a_group_is_the_hardest_of_all() -> None:
         people = random_table(Random(seed))
         classes = classes_of(people)
         by_class = people_by_class(classes)
-        grouped = form_groups(classes, as_arrays(classes), 2, Random(seed), Watch())
+        grouped = group_hardest_first(classes, as_arrays(classes), 2, Random(seed), Watch())
         if len(grouped):
             hardness = [buckets.incompatible_with(people, person) for person in by_class]
             able = [

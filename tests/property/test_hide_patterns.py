@@ -15,9 +15,9 @@ from setveil.measure import pairs
 from setveil.measure.pairs import frequent_distortion, measure_pair
 from setveil.methods.hide_patterns import SEARCHES, anonymize, scoring
 from setveil.methods.hide_patterns import work as pattern_work
-from setveil.methods.hide_patterns.scoring import score
+from setveil.methods.hide_patterns.scoring import Scoring
+from setveil.methods.hide_patterns.searches import TRIED, ByCare, ByGain, Guarded, Round, scored
 from setveil.methods.hide_patterns.state import find_moves
-from setveil.methods.hide_patterns.steps import TRIED, ByCare, ByGain, Guarded, Round, scored
 from setveil.methods.hide_patterns.work import PatternWork
 from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
@@ -205,16 +205,15 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
     at_once = random.choice((1, 7, scoring.ENTRIES_AT_ONCE))
     monkeypatch.setattr(scoring, "ENTRIES_AT_ONCE", at_once)
     monkeypatch.setattr(scoring, "HEAVY", random.choice((0, scoring.HEAVY)))
-    found = score(
+    found = Scoring(
         work.state,
-        moves,
         patterns,
         work.frequent,
         work.miner.least,
         every_level=work.every_level,
         threads=random.choice((1, 3)),
         all_threads=2,
-    )
+    ).score(moves)
     saved = work.state.saved
     for which in range(len(moves)):
         before = rows_of(work, work.every_level)
@@ -234,7 +233,7 @@ def test_scores_are_those_of_moves_made(seed: int, monkeypatch: pytest.MonkeyPat
 
 
 def make(work: PatternWork, moves: object, which: int) -> None:
-    from setveil.methods.hide_patterns.steps import as_move
+    from setveil.methods.hide_patterns.searches import as_move
 
     assert work.apply(as_move(work, moves, which)) > 0  # type: ignore[arg-type]
 

@@ -16,6 +16,7 @@ is needed. Private items are never suppressed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -93,26 +94,34 @@ def suppression_order(
 
     Of equal items the one with the larger label goes, the smaller is kept.
     """
-    n_leaves = len(paid_by_leaf)
-    lines = np.arange(len(moles), dtype=np.int32)
-    member, mole = moles.ravel(), np.repeat(lines, moles.shape[1])
-    mole, member = mole[member >= 0], member[member >= 0]
-    by_member = np.argsort(member, kind="stable")
-    moles_of_item = np.split(mole[by_member], np.cumsum(np.bincount(member, minlength=n_leaves))[:-1])
-    left_by_item = np.bincount(member, minlength=n_leaves)
-    is_left, n_left = np.ones(len(moles), dtype=np.bool_), len(moles)
-    order: list[int] = []
-    while left_by_item.any():
+
+    def choose(left_by_item: Counts, n_left: int) -> int:
         watch.tick("mm: suppressing", 1.0 - n_left / len(moles))
         watch.check_deadline()
-        item = _most_for_its_cost(left_by_item, paid_by_leaf, label_rank)
-        gone = moles_of_item[item][is_left[moles_of_item[item]]]
+        return _most_for_its_cost(left_by_item, paid_by_leaf, label_rank)
+
+    return hit_all(moles, len(paid_by_leaf), choose)
+
+
+def hit_all(sets: NodeSets, n_nodes: int, choose: Callable[[Counts, int], int]) -> list[int]:
+    """Return nodes that hit every set, each chosen by how many of the sets left each node is in."""
+    lines = np.arange(len(sets), dtype=np.int32)
+    member, line = sets.ravel(), np.repeat(lines, sets.shape[1])
+    line, member = line[member >= 0], member[member >= 0]
+    left_by_node = np.bincount(member, minlength=n_nodes)
+    by_member = np.argsort(member, kind="stable")
+    lines_of_node = np.split(line[by_member], np.cumsum(left_by_node)[:-1])
+    is_left, n_left = np.ones(len(sets), dtype=np.bool_), len(sets)
+    chosen: list[int] = []
+    while left_by_node.any():
+        node = choose(left_by_node, n_left)
+        gone = lines_of_node[node][is_left[lines_of_node[node]]]
         is_left[gone] = False
         n_left -= len(gone)
-        lost = moles[gone].ravel()
-        left_by_item -= np.bincount(lost[lost >= 0], minlength=n_leaves)
-        order.append(item)
-    return order
+        lost = sets[gone].ravel()
+        left_by_node -= np.bincount(lost[lost >= 0], minlength=n_nodes)
+        chosen.append(node)
+    return chosen
 
 
 def _most_for_its_cost(left_by_item: Counts, paid_by_leaf: Counts, label_rank: Ids) -> int:

@@ -107,7 +107,6 @@ class WorkingCut:
 
     @property
     def cost(self) -> int:
-        """The integer cost of the cut."""
         return int(self._loss_by_leaf.sum())
 
     def in_force(self, node: int) -> bool:

@@ -13,8 +13,7 @@ from setveil.errors import Cancelled, Infeasible, ResourceLimit, TimeLimit, Usag
 from setveil.hierarchy.tree import Hierarchy
 from setveil.measure.pairs import frequent_distortion, measure_pair
 from setveil.methods.hide_patterns import SEARCHES, anonymize
-from setveil.methods.hide_patterns import groups as pattern_groups
-from setveil.methods.hide_patterns import steps as pattern_steps
+from setveil.methods.hide_patterns import searches as pattern_searches
 from setveil.methods.hide_patterns import work as pattern_work
 from setveil.methods.hide_patterns.scoring import Scores
 from setveil.methods.hide_patterns.state import find_moves
@@ -242,7 +241,7 @@ def test_a_limit_while_values_are_given_back_is_told(monkeypatch: pytest.MonkeyP
         raise TimeLimit("late")
 
     pair, promise = shop(), HiddenPatterns(3)
-    monkeypatch.setattr(pattern_groups, "_given", late)
+    monkeypatch.setattr(pattern_searches, "_given", late)
     outcome = anonymize(pair, promise)
     assert not outcome.complete
     assert outcome.figures["rounds"]
@@ -276,18 +275,18 @@ def test_patterns_of_closed_sets_are_patterns_and_as_small_as_can_be(
 
 def test_moves_are_judged_by_the_watched_patterns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reduction is a share of the growth of those patterns that were looked at."""
-    monkeypatch.setattr(pattern_steps, "MOST_WATCHED", 2)
+    monkeypatch.setattr(pattern_searches, "MOST_WATCHED", 2)
     seen: list[int] = []
 
-    def choose(work: PatternWork, given: pattern_steps.Round) -> int:
+    def choose(work: PatternWork, given: pattern_searches.Round) -> int:
         seen.append(len(given.patterns))
-        return pattern_steps.ByGain(0.4, 0.8)(work, given)
+        return pattern_searches.ByGain(0.4, 0.8)(work, given)
 
     work = PatternWork(
         shop(), HiddenPatterns(2), frequent_support=0.4, multilevel=False, watch=Watch(), threads=1
     )
     assert len(work.begin()) > 2
-    pattern_steps.hide_one_by_one(work, choose)
+    pattern_searches.hide_one_by_one(work, choose)
     assert max(seen) == 2
     assert not len(work.miner.left(Watch()))
 
@@ -307,13 +306,13 @@ def test_jumping_patterns_come_first_unless_growth_has_no_weight() -> None:
     jumping = np.zeros(len(moves), dtype=np.int64)
     distance = np.zeros((len(moves), len(work.frequent)))
     jumping[last], distance[last] = 1, -1.0
-    given = pattern_steps.Round(patterns, moves, Scores(jumping, np.zeros(len(moves)), distance))
-    assert pattern_steps.ByGain(0.4, 0.8)(work, given) == last
-    assert pattern_steps.ByGain(0.0, 0.8)(work, given) != last
-    assert pattern_steps.ByCare(0.2)(work, given) != last
-    hot = pattern_steps.ByChance(0.4, 0.8, 1e6, 1.0, Random(1))
+    given = pattern_searches.Round(patterns, moves, Scores(jumping, np.zeros(len(moves)), distance))
+    assert pattern_searches.ByGain(0.4, 0.8)(work, given) == last
+    assert pattern_searches.ByGain(0.0, 0.8)(work, given) != last
+    assert pattern_searches.ByCare(0.2)(work, given) != last
+    hot = pattern_searches.ByChance(0.4, 0.8, 1e6, 1.0, Random(1))
     assert {hot(work, given) for _ in range(30)} == {last}
-    hot = pattern_steps.ByChance(0.0, 0.8, 1e6, 1.0, Random(1))
+    hot = pattern_searches.ByChance(0.0, 0.8, 1e6, 1.0, Random(1))
     assert len({hot(work, given) for _ in range(60)}) > 1
 
 
@@ -327,9 +326,9 @@ def test_annealing_cools_and_the_best_run_is_kept() -> None:
 
     losses = [loss(restarts) for restarts in (1, 2, 4, 8)]
     assert losses == sorted(losses, reverse=True)
-    chance = pattern_steps.ByChance(0.4, 0.8, 10.0, 0.4, Random(1))
+    chance = pattern_searches.ByChance(0.4, 0.8, 10.0, 0.4, Random(1))
     work = PatternWork(pair, promise, frequent_support=0.2, multilevel=False, watch=Watch(), threads=1)
-    rounds = pattern_steps.hide_one_by_one(work, chance)
+    rounds = pattern_searches.hide_one_by_one(work, chance)
     assert rounds >= 1
     assert chance.temperature == pytest.approx(10 * 0.4 ** min(rounds, 8))
 

@@ -10,7 +10,7 @@ import pytest
 
 from setveil.errors import Cancelled, Infeasible, TimeLimit
 from setveil.methods.injector import anonymize
-from setveil.methods.injector import compact as injector_compact
+from setveil.methods.injector import grouping as injector_grouping
 from setveil.model.guarantees import MatchingDiversity
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule
@@ -238,7 +238,7 @@ def test_it_can_be_stopped_and_has_nothing_to_return_before_the_end() -> None:
 
 def test_choices_may_be_drawn_in_many_strides(monkeypatch: pytest.MonkeyPatch) -> None:
     people = [("F" if n % 3 else "M", "abcde"[n * n % 5]) for n in range(60)]
-    monkeypatch.setattr(injector_compact, "STRIDE", 1)
+    monkeypatch.setattr(injector_grouping, "STRIDE", 1)
     stages: list[float] = []
     outcome = anonymize(
         table(people),

@@ -20,8 +20,8 @@ Differences from the paper, with the reasons in docs/methods/hide-patterns.md:
 - A time limit that passes hides the rest in the shortest way, by going to the top.
 
 The parts: `work` holds what is to be hidden and finds the patterns left, `state` keeps what every row
-is published as and the moves there are, `scoring` what each would change, `steps` and `groups` choose
-among them, one by one or for whole groups.
+is published as and the moves there are, `scoring` what each would change, `searches` choose among them,
+one by one or for whole groups.
 """
 
 from __future__ import annotations
@@ -35,9 +35,17 @@ from ...model.guarantees import HiddenPatterns
 from ...model.pattern_pair import PatternPair
 from ...progress import Watch
 from .. import PairOutcome
-from .groups import give_back, hide_in_groups
+from .searches import (
+    ByCare,
+    ByChance,
+    ByGain,
+    Guarded,
+    Ranking,
+    give_back,
+    hide_in_groups,
+    hide_one_by_one,
+)
 from .state import Saved
-from .steps import ByCare, ByChance, ByGain, Guarded, Ranking, hide_one_by_one
 from .work import Loss, PatternWork
 
 SEARCHES = ("grouped", "greedy", "annealed")
@@ -148,7 +156,6 @@ class _Attempts:
         work.state.go_back(self.start)
 
     def outcome(self) -> PairOutcome:
-        """Return the best."""
         assert self.best is not None
         loss, rounds, nodes = self.best
         self.work.state.go_back(nodes)

@@ -104,67 +104,45 @@ class Scores:
     """For each move and frequent itemset how far it would be; -1 where it would be lost."""
 
 
-def score(
-    state: PairState,
-    moves: Moves,
-    patterns: Patterns,
-    frequent: FrequentForms,
-    least: Counts,
-    *,
-    every_level: bool,
-    threads: int = 1,
-    all_threads: int = 1,
-    ask: Callable[[], None] | None = None,
-) -> Scores:
-    """Return what each of these moves would change of the patterns and of the frequent itemsets.
-
-    Heavy work is shared by `all_threads`. `ask` is called then and now; what it raises ends the work.
-    """
-    counting = _Counting(
-        state,
-        patterns,
-        frequent,
-        least,
-        every_level,
-        state.published[moves.side].only(moves.holders),
-        threads,
-        all_threads,
-        ask,
-    )
-    found = []
-    at_once = max(1, ENTRIES_AT_ONCE // max(1, len(patterns), len(frequent.forms)))
-    for first in range(0, max(1, len(moves.targets)), at_once):
-        found.append(counting.scores(moves.part(first, first + at_once)))
-    return Scores(
-        np.concatenate([part.jumping for part in found]),
-        np.concatenate([part.finite for part in found]),
-        np.concatenate([part.distance for part in found]),
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class _Counting:
-    """What the scores of all moves of one pattern rest on; `moved` are the pattern's own rows."""
+class Scoring:
+    """What the scores of moves rest on. Heavy work is shared by `all_threads`.
+
+    `ask` is called then and now; what it raises ends the work.
+    """
 
     state: PairState
     patterns: Patterns
     frequent: FrequentForms
     least: Counts
     every_level: bool
-    moved: Published
-    threads: int
-    all_threads: int
-    ask: Callable[[], None] | None
+    threads: int = 1
+    all_threads: int = 1
+    ask: Callable[[], None] | None = None
 
-    def scores(self, moves: Moves) -> Scores:
-        """Return the scores of some of the moves."""
+    def score(self, moves: Moves) -> Scores:
+        """Return what each of these moves would change of the patterns and of the frequent itemsets."""
+        moved = self.state.published[moves.side].only(moves.holders)
+        at_once = max(1, ENTRIES_AT_ONCE // max(1, len(self.patterns), len(self.frequent.forms)))
+        found = [
+            self._scores(moves.part(first, first + at_once), moved)
+            for first in range(0, max(1, len(moves.targets)), at_once)
+        ]
+        return Scores(
+            np.concatenate([part.jumping for part in found]),
+            np.concatenate([part.finite for part in found]),
+            np.concatenate([part.distance for part in found]),
+        )
+
+    def _scores(self, moves: Moves, moved: Published) -> Scores:
+        """Return the scores of some of the moves, which move these rows of the pattern's own side."""
         state, patterns = self.state, self.patterns
         jumping = np.zeros(len(moves), dtype=np.int64)
         finite = np.zeros(len(moves), dtype=np.float64)
         sizes = (patterns.sets >= 0).sum(axis=1).astype(np.int32)
         sets = Sets(patterns.sets, sizes)
         classes = self._classes(moves, moves.narrow)
-        held, raised = self._raised(moves, classes, sets, len(patterns), self.every_level)
+        held, raised = self._raised(moves, moved, classes, sets, len(patterns), self.every_level)
         counted = Counted(sets, patterns.counts, held)
         rows = state.published[1 - moves.side].rows
         reading = Reading(state.tree.reading(self.every_level), state.tree.shape)
@@ -176,9 +154,9 @@ class _Counting:
             len(moves),
             len(patterns),
         )
-        return Scores(jumping, finite, self._distances(moves))
+        return Scores(jumping, finite, self._distances(moves, moved))
 
-    def _distances(self, moves: Moves) -> Reals:
+    def _distances(self, moves: Moves, moved: Published) -> Reals:
         """Return how far each frequent itemset would be after each move."""
         state, frequent = self.state, self.frequent
         distance = np.full((len(moves), len(frequent)), -1.0)
@@ -189,7 +167,7 @@ class _Counting:
         # left out here: an itemset may look farther away than it will be.
         classes = self._classes(moves, moves.narrow and not levels)
         forms = Sets(frequent.forms, frequent.sizes)
-        _, raised = self._raised(moves, classes, forms, 0, levels)
+        _, raised = self._raised(moves, moved, classes, forms, 0, levels)
         rows = state.published[1 - moves.side].rows
         reading = Reading(state.tree.reading(levels), state.tree.shape)
         self._in_parts(
@@ -219,20 +197,26 @@ class _Counting:
         return first + second
 
     def _raised(
-        self, moves: Moves, classes: Classes, sets: Sets, images: int, levels: bool
+        self,
+        moves: Moves,
+        moved: Published,
+        classes: Classes,
+        sets: Sets,
+        images: int,
+        levels: bool,
     ) -> tuple[Counts, Raised]:
         """Count the pattern's records that hold each set, and what raising their rows changes of it."""
         own, other = (self.state.published[side] for side in (moves.side, 1 - moves.side))
-        held = self.moved.supports(sets.nodes, every_level=levels, threads=self.threads)
+        held = moved.supports(sets.nodes, every_level=levels, threads=self.threads)
         here, there = (
             np.full((len(moves.targets), max(images, 1)), -1, dtype=np.int64) for _ in range(2)
         )
         raised = Raised(np.zeros((len(moves.targets), len(sets.nodes)), dtype=np.int64), here, there)
         shape = self.state.tree.shape
-        moved, ours, theirs = (side.lists(levels) for side in (self.moved, own, other))
+        lists, ours, theirs = (side.lists(levels) for side in (moved, own, other))
         self._in_parts(
             lambda part: count_raised(
-                *part, images, classes, sets, held, shape, moved, ours, theirs, raised
+                *part, images, classes, sets, held, shape, lists, ours, theirs, raised
             ),
             len(moves.targets),
             len(sets.nodes),

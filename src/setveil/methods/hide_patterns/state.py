@@ -38,7 +38,6 @@ class Tree:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> Tree:
-        """Return the arrays of a hierarchy."""
         parent = np.ascontiguousarray(hierarchy.parent, dtype=np.int32)
         return cls(hierarchy, parent, np.full(len(hierarchy), -1, dtype=np.int32))
 
@@ -93,7 +92,6 @@ class Published:
         return count_supports(sets, self.lists(every_level), threads=threads)
 
     def only(self, chosen: Flags) -> Published:
-        """Return these rows alone."""
         rows = np.flatnonzero(chosen)
         lengths = np.diff(self.indptr)[rows]
         indptr = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -106,7 +104,6 @@ class Published:
         )
 
     def holders(self, pattern: Ids, *, every_level: bool) -> Flags:
-        """Tell which rows hold a pattern."""
         holds = np.zeros(len(self.weight_by_row), dtype=np.bool_)
         find_holders(self.indptr, self.items, pattern, self.tree.reading(every_level), holds)
         return holds
@@ -178,12 +175,10 @@ class PairState:
 
     @property
     def published(self) -> tuple[Published, Published]:
-        """Both sides as they would be published now."""
         return self.sides[0].published, self.sides[1].published
 
     @property
     def records(self) -> Counts:
-        """How many records either side has."""
         return np.array([side.n_records for side in self.sides], dtype=np.int64)
 
     @property
@@ -226,7 +221,6 @@ class Patterns:
         return len(self.sets)
 
     def pattern(self, place: int) -> Ids:
-        """Return the nodes of one set."""
         line = self.sets[place]
         return np.ascontiguousarray(line[line >= 0])
 
@@ -269,7 +263,6 @@ class Moves:
         )
 
     def targets_of(self, which: int) -> Ids:
-        """Return the targets of a move."""
         return np.ascontiguousarray(self.targets[self.targets_of_class[which]])
 
 

@@ -293,17 +293,16 @@ class PatternMiner:
         self.state = state
         self.growth, self.every_level = guarantee.growth, guarantee.every_level
         self.threads, self.all_threads = threads, all_threads
-        self.least = np.array(
-            [least_count(guarantee.min_support, int(n)) for n in state.records], dtype=np.int64
-        )
+        self.least = self._least(guarantee.min_support)
+        half = half_support(guarantee.min_support)
+        self.half = None if half is None else self._least(half)
         self.only_closed = False
         """Whether there were too many sets to look at all of them."""
-        half = half_support(guarantee.min_support)
-        self.half = (
-            None
-            if half is None
-            else np.array([least_count(half, int(n)) for n in state.records], dtype=np.int64)
-        )
+
+    def _least(self, support: Fraction | int) -> Counts:
+        """Return in how many records of either side a set of this support is at least."""
+        counts = [least_count(support, int(n)) for n in self.state.records]
+        return np.array(counts, dtype=np.int64)
 
     def left(self, watch: Watch) -> Patterns:
         """Return all patterns or, of too many, some small ones: none only if there is none."""

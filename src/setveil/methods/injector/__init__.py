@@ -5,8 +5,8 @@ that the person may have, and only if the others can then share the rest. The me
 tuples that can swap their values:
 
 1. Tuples are counted by class: their value and the values ruled out for them (`classify`).
-2. Classes are grouped: so that there are many buckets (`compact`, the default), or as Figure 2
-   of the paper prints it (`printed`).
+2. Classes are grouped: so that there are many buckets (`group_compactly`, the default), or as Figure 2
+   of the paper prints it (`group_as_printed`).
 3. Chance says which tuples of a class are meant (`_deal_tuples`).
 
 The choice is among classes, so the cost grows with the number of tuples times that of classes, and no
@@ -40,9 +40,8 @@ from ...release.buckets import Bucketing, in_canonical_order
 from ...release.possible import TupleClasses, classify, possible_counts, possible_together
 from .. import BucketOutcome
 from ..bucketing import join_matching, place_everybody, secret_unless, shuffle
-from .compact import group_compactly
 from .gap_guard import guard_gaps
-from .printed import Grouped, group_as_printed, most_buckets
+from .grouping import Grouped, group_as_printed, group_compactly, most_buckets
 
 GROUPINGS: Mapping[str, Callable[[TupleClasses, int, Random, Watch], Grouped]] = {
     "compact": group_compactly,

@@ -110,7 +110,6 @@ class _World:
         )
 
     def members(self, bucket: int) -> Ids:
-        """Return the tuples of a bucket."""
         return self._order[self._start[bucket] : self._start[bucket + 1]]
 
     def meets(self, gap: Gap) -> Flags:
