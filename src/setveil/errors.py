@@ -55,18 +55,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, object]:
         """Return the problem as plain values for ``--json``."""
-        return {
-            name: value
-            for name, value in (
-                ("code", self.code),
-                ("what", self.what),
-                ("remedy", self.remedy),
-                ("file", self.file),
-                ("line", self.line),
-                ("column", self.column),
-            )
-            if value not in (None, "")
-        }
+        return {name: value for name, value in vars(self).items() if value not in (None, "")}
 
 
 class Remark(str):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .api import as_transactions, audit, refuse_paths
 from .arguments import checked
 from .distinct import distinct, sort_within
-from .errors import HierarchyError, Problem, UsageError
+from .errors import HierarchyError, UsageError
 from .hierarchy.build import Parents, forest, place
 from .hierarchy.tree import Hierarchy
 from .model.costs import COST_NAMES, make_cost
@@ -212,8 +212,8 @@ def _told(new: Transactions, labels: Collection[str], code: str, what: str) -> H
     }
     return HierarchyError(
         [
-            Problem(code, f"item {label[:40]!r} {what}", remedies[code], new.source, line)
-            for line, label in sorted((new.first_line_of(label) or 0, label) for label in labels)
+            new.problem_with(label, code, f"item {label[:40]!r} {what}", remedies[code])
+            for label in sorted(labels, key=lambda label: (new.first_line_of(label) or 0, label))
         ]
     )
 

@@ -191,6 +191,16 @@ def seconds_of(release: Header, watch: Watch) -> dict[str, float]:
     return {stage: seconds[stage] for stage in STAGES if stage in seconds}
 
 
+def refuse_format(what: str, format: str | None, known: Sequence[str]) -> None:
+    """Raise `UsageError` where a format is asked for that such data cannot have."""
+    if format is not None and format not in known:
+        raise UsageError(
+            f"{what} cannot be published as {format[:40]!r}.",
+            f"Known: {', '.join(known)}.",
+            code="format",
+        )
+
+
 def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:
     """Refuse categories that no file can hold; those of a hierarchy made in Python may be such."""
     from .model.transactions import label_fault

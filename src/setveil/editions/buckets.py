@@ -10,7 +10,7 @@ from ..errors import DataError, ResourceLimit, UsageError
 from ..io.folder.ownership import BUCKETS, RULES
 from ..model.layout import Layout
 from ..progress import Watch
-from ..publish import Confirmed, Edition, Writer, refuse_labels, seconds_of
+from ..publish import Confirmed, Edition, Writer, refuse_format, refuse_labels, seconds_of
 from ..release.buckets import BucketRelease, bucket_name, count_name
 
 if TYPE_CHECKING:
@@ -185,12 +185,7 @@ class BucketsEdition(Edition[BucketRelease]):
 
 def check_bucket_format(format: str | None) -> None:
     """Raise `UsageError` for a format that a table in buckets cannot have."""
-    if format is not None and format not in FORMATS:
-        raise UsageError(
-            f"a table in buckets cannot be published as {format[:40]!r}.",
-            f"Known: {', '.join(FORMATS)}.",
-            code="format",
-        )
+    refuse_format("a table in buckets", format, FORMATS)
 
 
 def _refuse_formulas(release: BucketRelease) -> None:

@@ -10,7 +10,7 @@ from ..errors import UsageError
 from ..io.formats import FORMATS
 from ..model.layout import Layout, LayoutColumn
 from ..progress import Watch
-from ..publish import Confirmed, refuse_labels, seconds_of
+from ..publish import Confirmed, refuse_format, refuse_labels, seconds_of
 from ..registry import method
 from ..release.pair_release import RECODED, PairRelease
 from .sets import PartsEdition, choose_layout
@@ -136,13 +136,7 @@ class PairsEdition(PartsEdition[PairRelease]):
 def check_pair_format(format: str | None, *, table: bool) -> None:
     """Raise `UsageError` for a format that two data sets cannot have."""
     known = ("table",) if table else tuple(name for name in FORMATS if name != "table")
-    if format is not None and format not in known:
-        kind = "two tables" if table else "two data sets of sets"
-        raise UsageError(
-            f"{kind} cannot be published as {format[:40]!r}.",
-            f"Known: {', '.join(known)}.",
-            code="format",
-        )
+    refuse_format("two tables" if table else "two data sets of sets", format, known)
 
 
 def scores_of(

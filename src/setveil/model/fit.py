@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..distinct import distinct
-from ..errors import HierarchyError, Problem, UsageError
+from ..errors import HierarchyError, UsageError
 from ..hierarchy.tree import Hierarchy
 from .guarantees import Guarantee
 from .transactions import Transactions
@@ -64,12 +64,11 @@ def fit_hierarchy(
     elif missing:
         raise HierarchyError(
             [
-                Problem(
+                transactions.problem_with(
+                    label,
                     "unknown-item",
                     f"item {label[:40]!r} is not in the hierarchy.",
                     "Add it, or put such items under the root (--unknown attach-to-root).",
-                    transactions.source,
-                    transactions.first_line_of(label),
                 )
                 for label in sorted(missing, key=lambda x: transactions.first_line_of(x) or 0)
             ]

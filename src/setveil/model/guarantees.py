@@ -9,9 +9,10 @@ ask follows from that, so that nobody has to ask which one it is. To add one: it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar, Literal, Self, overload
 
 from ..errors import UsageError
@@ -34,6 +35,11 @@ class Promise:
 
     takes_rules: ClassVar[bool] = False
     """Whether it reckons with rules that an attacker knows."""
+
+    def __post_init__(self) -> None:
+        promise: Any = self  # a dataclass, which fields() wants to see
+        for one in fields(promise):
+            object.__setattr__(self, one.name, CHECKS[one.name](one.name, getattr(self, one.name)))
 
     @property
     def signed(self) -> bool:
@@ -152,17 +158,31 @@ def _labels(name: str, value: object) -> frozenset[str]:
     return frozenset(value)
 
 
-def check_k(k: object) -> None:
-    """Raise `UsageError` where `k` is not a number of records that one can hide among."""
-    if k == 1 and not isinstance(k, bool):
-        raise UsageError("k=1 gives no protection.", "Give k >= 2.")
-    whole_number("k", k, least=2)
+def hiding_place(name: str, value: Any) -> int:
+    """Return a number of records that one can hide among; `UsageError` for what is none."""
+    if value == 1 and not isinstance(value, bool):
+        raise UsageError(f"{name}=1 gives no protection.", f"Give {name} >= 2.")
+    return whole_number(name, value, least=2)
 
 
-def check_flag(name: str, value: object) -> None:
-    """Raise `UsageError` where a flag is neither true nor false."""
+def flag(name: str, value: Any) -> bool:
+    """Return what is true or false; `UsageError` for anything else."""
     if not isinstance(value, bool):
         raise UsageError(f"{name} must be true or false.", "Give True or False.")
+    return value
+
+
+def support(name: str, value: Any) -> Fraction | int:
+    """Return a share or a count of records, exact; `UsageError` where it is too fine or too large."""
+    exact = exact_support(value)
+    if isinstance(exact, int):
+        return whole_number(name, exact, least=1)
+    if exact.denominator > 10**9:
+        raise UsageError(
+            f"{name}={str(exact)[:40]} is finer than a billionth.",
+            "Give a share with fewer digits, or a whole number of records.",
+        )
+    return exact
 
 
 def label_set(name: str, value: object) -> frozenset[str]:
@@ -175,6 +195,22 @@ def label_set(name: str, value: object) -> frozenset[str]:
             f"Give for example {name}=frozenset({{'flu'}}).",
         )
     return frozenset(labels)
+
+
+CHECKS: Mapping[str, Callable[[str, Any], object]] = {
+    "k": hiding_place,
+    "l": partial(whole_number, least=2),
+    "m": partial(whole_number, least=1),
+    "p": partial(whole_number, least=1),
+    "h": lambda _name, value: percentage(value),
+    "negative": flag,
+    "every_level": flag,
+    "sensitive": label_set,
+    "private": label_set,
+    "growth": lambda _name, value: exact_growth(value),
+    "min_support": support,
+}
+"""What a field may hold, by its name, which means the same in every promise."""
 
 
 @dataclass(frozen=True)
@@ -193,11 +229,6 @@ class KmAnonymity(Promise):
     negative: bool = False
     model = "km"
     knowledge = "m"
-
-    def __post_init__(self) -> None:
-        check_k(self.k)
-        whole_number("m", self.m, least=1)
-        check_flag("negative", self.negative)
 
     @property
     def signed(self) -> bool:
@@ -224,9 +255,6 @@ class KAnonymity(Promise):
     k: int
     model = "k"
 
-    def __post_init__(self) -> None:
-        check_k(self.k)
-
     def __str__(self) -> str:
         return f"{self.k}-anonymity of whole records"
 
@@ -247,9 +275,7 @@ class LmDiversity(Promise):
     strength, knowledge, secrets = "l", "m", "sensitive"
 
     def __post_init__(self) -> None:
-        whole_number("l", self.l, least=2)
-        whole_number("m", self.m, least=1)
-        object.__setattr__(self, "sensitive", label_set("sensitive", self.sensitive))
+        super().__post_init__()
         if not self.sensitive:
             raise UsageError("l^m-diversity needs sensitive items.", "Name at least one.")
 
@@ -290,12 +316,6 @@ class Coherence(Promise):
     model = "coherence"
     knowledge, secrets = "p", "private"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "h", percentage(self.h))
-        check_k(self.k)
-        whole_number("p", self.p, least=1)
-        object.__setattr__(self, "private", label_set("private", self.private))
-
     @property
     def share(self) -> Fraction:
         """The largest share that a private item may have, h percent as a number from 0 to 1."""
@@ -318,9 +338,6 @@ class LDiversity(Promise):
     model = "l"
     kind, strength = "buckets", "l"
 
-    def __post_init__(self) -> None:
-        whole_number("l", self.l, least=2)
-
     def __str__(self) -> str:
         return f"{self.l}-diversity of buckets"
 
@@ -337,9 +354,6 @@ class MatchingDiversity(Promise):
     model = "matching"
     takes_rules = True
     kind, strength = "buckets", "l"
-
-    def __post_init__(self) -> None:
-        whole_number("l", self.l, least=2)
 
     def __str__(self) -> str:
         return f"matching {self.l}-diversity"
@@ -365,19 +379,6 @@ class HiddenPatterns(Promise):
     every_level: bool = False
     model = "patterns"
     kind, strength = "pairs", "growth"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "growth", exact_growth(self.growth))
-        object.__setattr__(self, "min_support", exact_support(self.min_support))
-        if isinstance(self.min_support, Fraction):
-            if self.min_support.denominator > 10**9:
-                raise UsageError(
-                    f"min_support={str(self.min_support)[:40]} is finer than a billionth.",
-                    "Give a share with fewer digits, or a whole number of records.",
-                )
-        else:
-            whole_number("min_support", self.min_support, least=1)
-        check_flag("every_level", self.every_level)
 
     @property
     def least_support(self) -> int:

@@ -174,7 +174,7 @@ def _refuse_unfit(
             if node is not None:
                 what, code = f"{name} is a category of {its}.", "item-is-category"
                 remedy = "Add a leaf such as '… (unspecified)' below it, and use that in the data."
-            problems[label] = Problem(code, what, remedy, data.source, data.first_line_of(label))
+            problems[label] = data.problem_with(label, code, what, remedy)
     if problems:
         raise HierarchyError(list(problems.values()))
 
@@ -204,7 +204,6 @@ def _refuse_reserved(first: Transactions, second: Transactions, reserved: Sequen
                 what = f"{ROOT!r} is {which}, and stands for any value where there is no hierarchy."
                 named = f"{column[:40]}=FILE" if column else "FILE"
                 remedy = f"Call it otherwise, or give a hierarchy: --hierarchy {named}."
-                line = data.first_line_of(label)
-                problems.append(Problem("reserved-label", what, remedy, data.source, line))
+                problems.append(data.problem_with(label, "reserved-label", what, remedy))
     if problems:
         raise DataError(problems)

@@ -216,6 +216,10 @@ class Transactions:
             return None
         return int(self.first_line_by_item[item]) or None
 
+    def problem_with(self, label: str, code: str, what: str, remedy: str) -> Problem:
+        """Return a problem with an item, told where it is seen first."""
+        return Problem(code, what, remedy, self.source, self.first_line_of(label))
+
     def rows(self) -> Iterator[tuple[str, ...]]:
         """Yield each record's labels, sorted."""
         labels = self.vocabulary.labels
@@ -226,11 +230,7 @@ class Transactions:
 
     def take(self, records: NDArray[np.int64]) -> Transactions:
         """Return the given records only, in the given order; the vocabulary stays."""
-        lengths = self.length_by_record[records]
-        indptr = np.zeros(len(records) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        places = np.repeat(self.indptr[:-1][records] - indptr[:-1], lengths)
-        places += np.arange(int(indptr[-1]), dtype=np.int64)
+        indptr, places = _entries_of(self.indptr, records)
         cells = self.unprotected
         if cells is not None:
             cells = tuple(cells[record] for record in records.tolist())
@@ -271,12 +271,18 @@ class Rows:
 
     def take(self, records: NDArray[np.int64]) -> Rows:
         """Return the given records only, in the given order."""
-        lengths = np.diff(self.indptr)[records]
-        indptr = np.zeros(len(records) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        places = np.repeat(self.indptr[:-1][records] - indptr[:-1], lengths)
-        places += np.arange(int(indptr[-1]), dtype=np.int64)
+        indptr, places = _entries_of(self.indptr, records)
         return Rows(indptr, self.leaves[places])
+
+
+def _entries_of(indptr: Counts, records: Counts) -> tuple[Counts, Counts]:
+    """Return where each of these records begins in the new order, and the places of its entries."""
+    lengths = np.diff(indptr)[records]
+    begins = np.zeros(len(records) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=begins[1:])
+    places = np.repeat(indptr[:-1][records] - begins[:-1], lengths)
+    places += np.arange(int(begins[-1]), dtype=np.int64)
+    return begins, places
 
 
 def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, Rows]:
@@ -289,34 +295,27 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     """
     used = distinct(transactions.items)
     labels = [transactions.vocabulary.labels[item] for item in used]
-    unknown = [label for label in labels if label not in hierarchy.node_of_label]
+    unknown = [
+        transactions.problem_with(
+            label, "unknown-item", f"item {label[:40]!r} is not in the hierarchy.", "Add it."
+        )
+        for label in labels
+        if label not in hierarchy.node_of_label
+    ]
     if unknown:
-        raise HierarchyError(
-            [
-                Problem(
-                    "unknown-item",
-                    f"item {label[:40]!r} is not in the hierarchy.",
-                    "Add it.",
-                    transactions.source,
-                    transactions.first_line_of(label),
-                )
-                for label in unknown
-            ]
+        raise HierarchyError(unknown)
+    categories = [
+        transactions.problem_with(
+            label,
+            "item-is-category",
+            f"item {label[:40]!r} of the data is a category of the hierarchy.",
+            f"Add a leaf such as '{label[:30]} (unspecified)' and use it in the data.",
         )
-    categories = [label for label in labels if hierarchy.node_of_label[label] >= hierarchy.n_leaves]
+        for label in labels
+        if hierarchy.node_of_label[label] >= hierarchy.n_leaves
+    ]
     if categories:
-        raise HierarchyError(
-            [
-                Problem(
-                    "item-is-category",
-                    f"item {label[:40]!r} of the data is a category of the hierarchy.",
-                    f"Add a leaf such as '{label[:30]} (unspecified)' and use it in the data.",
-                    transactions.source,
-                    transactions.first_line_of(label),
-                )
-                for label in categories
-            ]
-        )
+        raise HierarchyError(categories)
     restricted = hierarchy.restricted_to(labels)
     leaf_of_item = np.full(max(len(transactions.vocabulary), 1), -1, dtype=np.int32)
     for item, label in zip(used.tolist(), labels, strict=True):

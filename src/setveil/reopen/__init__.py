@@ -17,10 +17,10 @@ from __future__ import annotations
 import hmac
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,16 @@ _RATIO = re.compile(r"([0-9]{1,4000})/([0-9]{1,4000})")
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
+def are_texts(found: object) -> TypeGuard[list[str]]:
+    """Tell whether a value of JSON is a list of texts."""
+    return isinstance(found, list) and all(isinstance(one, str) for one in found)
+
+
+def is_flag(found: object) -> bool:
+    """Tell whether a value of JSON is true or false."""
+    return isinstance(found, bool)
+
+
 @dataclass(frozen=True)
 class Account:
     """A private twin and the certificate beside it: what they tell is returned, or refused."""
@@ -59,11 +69,21 @@ class Account:
     def header(self, kind: str) -> dict[str, Any]:
         return {
             "guarantee": self._guarantee(kind),
-            "method": self._method(),
+            "method": self.told(
+                "method",
+                lambda told: isinstance(told, str) and told == self.certificate.get("method"),
+                "names another method than the certificate",
+            ),
             "options": self._scalars("options"),
             "figures": self._scalars("figures"),
-            "seconds": self._seconds(),
-            "notices": self._notices(),
+            "seconds": float(
+                self.told(
+                    "seconds",
+                    lambda told: type(told) in (int, float) and told >= 0,
+                    "does not tell how long the run took",
+                )
+            ),
+            "notices": tuple(self.told("notices", are_texts, "does not hold its notices as it must")),
             "seal": self._seal(),
         }
 
@@ -74,6 +94,13 @@ class Account:
             if type(told) is not type(value) or told != value:
                 raise self.twin.refusal(AUDIT, f"tells another number of {name} than the release has")
 
+    def told(self, name: str, fits: Callable[[Any], bool], what: str) -> Any:
+        """Return what the account tells under a name; refused where it does not fit."""
+        found = self.twin.audit.get(name)
+        if not fits(found):
+            raise self.twin.refusal(AUDIT, what)
+        return found
+
     def mapping(self, name: str, *, inside: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         """Return an object of the account, or of an object `inside` it."""
         found = (self.twin.audit if inside is None else inside).get(name)
@@ -82,9 +109,8 @@ class Account:
         return found
 
     def count(self, name: str) -> int:
-        found = self.twin.audit.get(name)
-        if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 2**62:
-            raise self.twin.refusal(AUDIT, f"does not hold {name!r} as a number")
+        fault = f"does not hold {name!r} as a number"
+        found: int = self.told(name, lambda told: type(told) is int and 0 <= told < 2**62, fault)
         return found
 
     def ratio(self, text: object, name: str) -> Fraction:
@@ -94,12 +120,17 @@ class Account:
         return Fraction(int(found[1]), int(found[2]))
 
     def _scalars(self, name: str) -> dict[str, Any]:
-        found = self.twin.audit.get(name)
-        if not isinstance(found, dict) or not all(
-            value is None or isinstance(value, int | float | str) for value in found.values()
-        ):
-            raise self.twin.refusal(AUDIT, f"does not hold {name!r} as plain values")
-        return found
+        found = self.told(
+            name,
+            lambda told: (
+                isinstance(told, dict)
+                and all(
+                    value is None or isinstance(value, int | float | str) for value in told.values()
+                )
+            ),
+            f"does not hold {name!r} as plain values",
+        )
+        return dict(found)
 
     def _guarantee(self, kind: str) -> AnyGuarantee:
         plain = self.twin.audit.get("guarantee")
@@ -118,24 +149,6 @@ class Account:
             if not fits:
                 raise self.twin.refusal(AUDIT, "names another guarantee than the certificate")
         return guarantee
-
-    def _method(self) -> str:
-        method = self.twin.audit.get("method")
-        if not isinstance(method, str) or method != self.certificate.get("method"):
-            raise self.twin.refusal(AUDIT, "names another method than the certificate")
-        return method
-
-    def _seconds(self) -> float:
-        seconds = self.twin.audit.get("seconds")
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
-            raise self.twin.refusal(AUDIT, "does not tell how long the run took")
-        return float(seconds)
-
-    def _notices(self) -> tuple[str, ...]:
-        found = self.twin.audit.get("notices")
-        if not isinstance(found, list) or not all(isinstance(notice, str) for notice in found):
-            raise self.twin.refusal(AUDIT, "does not hold its notices as it must")
-        return tuple(found)
 
     def _seal(self) -> Seal | None:
         plain = self.twin.audit.get("input")
@@ -202,7 +215,7 @@ def read_set_release(path: StrPath, original: Any = None, *, watch: Watch | None
     published, certificate = read_published(path)
     watch.tick("reading its private twin", None)
     twin = read_twin(path)
-    release = _reopened(published, Account(twin, certificate), twin)
+    release = _reopened(published, Account(twin, certificate))
     if original is None:
         return release
     watch.tick("confirming the original", None)
@@ -241,14 +254,13 @@ def with_original(release: Release, original: Transactions, twin: Twin) -> Relea
     return replace(release, rows=rows, dropped=dropped)
 
 
-def _reopened(published: Transactions, account: Account, twin: Twin) -> Release:
+def _reopened(published: Transactions, account: Account) -> Release:
     """Return the release that folder and twin describe, after comparing what they say."""
-    published = published.take(canonical_order(published))
-    hierarchy = _hierarchy(twin)
+    published, twin = published.take(canonical_order(published)), account.twin
+    hierarchy = _hierarchy(account)
     header = account.header("sets")
-    dropped = _dropped(account, twin, len(published))
+    dropped = _dropped(account, len(published))
     recoding = _recoding(twin, hierarchy, len(published) + len(dropped))
-    complete = twin.audit.get("complete")
     if hierarchy.domain != account.certificate.get("domain", "used"):
         raise twin.refusal(AUDIT, "tells another domain than the certificate")
     account.compare(records=len(published), items=hierarchy.n_leaves)
@@ -259,8 +271,7 @@ def _reopened(published: Transactions, account: Account, twin: Twin) -> Release:
     suppressed_items = account.count("suppressed_items")
     if recoding.is_global and suppressed_items != int((recoding.node_of_leaf() < 0).sum()):
         raise twin.refusal(AUDIT, "tells another number of items left out than the recoding")
-    if not isinstance(complete, bool):
-        raise twin.refusal(AUDIT, "does not tell whether the run was complete")
+    complete = account.told("complete", is_flag, "does not tell whether the run was complete")
     occurrences = account.count("occurrences")
     losses = _losses(account)
     return Release(
@@ -320,15 +331,14 @@ def _mapping(twin: Twin, name: str) -> Mapping[str, Any]:
 
 
 def _labels(twin: Twin, found: object, what: str) -> list[str]:
-    if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
+    if not are_texts(found):
         raise twin.refusal(RECODING, f"does not hold {what} as it must be")
     return found
 
 
-def _hierarchy(twin: Twin) -> Hierarchy:
-    private = twin.audit.get("learned_hierarchy")
-    if not isinstance(private, bool):
-        raise twin.refusal(AUDIT, "does not tell whether the hierarchy was learned")
+def _hierarchy(account: Account) -> Hierarchy:
+    twin, fault = account.twin, "does not tell whether the hierarchy was learned"
+    private: bool = account.told("learned_hierarchy", is_flag, fault)
     domain = twin.audit.get("domain", "used")  # twins of earlier versions do not tell it
     if domain not in DOMAINS:
         raise twin.refusal(AUDIT, "does not tell which items the loss counts")
@@ -354,7 +364,8 @@ def _of_larger(twin: Twin, hierarchy: Hierarchy) -> Hierarchy:
     return replace(hierarchy, size_by_node=size_by_node)
 
 
-def _dropped(account: Account, twin: Twin, published: int) -> tuple[int, ...]:
+def _dropped(account: Account, published: int) -> tuple[int, ...]:
+    twin = account.twin
     found = twin.recoding.get("dropped_records")
     if not isinstance(found, list) or not all(type(place) is int for place in found):
         raise twin.refusal(RECODING, "does not hold the places of dropped records")

@@ -32,7 +32,7 @@ from ..progress import Watch
 from ..release.buckets import Bucketing, BucketRelease
 from ..release.pair_release import RECODED, PairRelease, seal_of_pair
 from ..release.recoding import PairRecoding
-from . import Account, StrPath, read_tree
+from . import Account, StrPath, are_texts, read_tree
 
 if TYPE_CHECKING:
     from ..audit import Published, ReadPair
@@ -158,11 +158,7 @@ def _side(
 
 def _names(twin: Twin) -> tuple[str, str]:
     names = twin.audit.get("names")
-    if (
-        not isinstance(names, list)
-        or len(names) != 2
-        or not all(isinstance(name, str) for name in names)
-    ):
+    if not are_texts(names) or len(names) != 2:
         raise twin.refusal(AUDIT, "does not name the two data sets")
     return names[0], names[1]
 
@@ -236,7 +232,7 @@ def with_values(public: PublicBuckets, twin: Twin) -> BucketRelease:
     data = public.data
     bucket = public.bucketing.bucket_by_tuple.tolist()
     told = twin.buckets.get("value_of_row")
-    if not isinstance(told, list) or not all(isinstance(value, str) for value in told):
+    if not are_texts(told):
         raise twin.refusal(BUCKETS, "does not hold the value of each row as a list of texts")
     held = Counter(
         zip(bucket, (data.values[value] for value in data.value_by_tuple.tolist()), strict=True)
@@ -265,9 +261,6 @@ def _left_out_of(twin: Twin, *, width: int) -> tuple[tuple[str, ...], ...] | Non
     told = twin.buckets.get("left_out")
     if told is None:
         return None
-    if not isinstance(told, list) or not all(
-        isinstance(row, list) and len(row) == width and all(isinstance(cell, str) for cell in row)
-        for row in told
-    ):
+    if not isinstance(told, list) or not all(are_texts(row) and len(row) == width for row in told):
         raise twin.refusal(BUCKETS, "does not hold the rows that were left out as lists of texts")
     return tuple(tuple(row) for row in told)
