@@ -28,7 +28,6 @@ from .progress import Watch
 from .registry import METHODS, MethodRecord
 from .registry import method as method_record
 from .release.recoding import BeforeAfter
-from .release.release import Release
 from .report.comparison import CUT, DONE, LATE, NONE, REFUSED, Compared, Comparison
 from .run.sets import Prepared
 from .run.work import Job, Settings, named_listener
@@ -140,23 +139,21 @@ def _jobs(job: Job, methods: Sequence[str] | None) -> list[Job]:
     if not records:
         raise UsageError("no method is named.", "Give methods, such as optimal and trim.")
     for name in options:
-        if not any(name == option.name for record in records for option in record.options):
-            records[0].option(name) if len(records) == 1 else _refuse_option(name, records)
+        known = {option.name for record in records for option in record.options}
+        if name not in known and len(records) == 1:
+            records[0].option(name)  # which refuses it
+        if name not in known:
+            raise UsageError(
+                f"none of the methods has an option {name[:40]!r}.",
+                f"Their options: {', '.join(sorted(known)) or 'none'}.",
+                code="unknown-option",
+            )
     jobs = []
     for record in records:
         own = {option.name: options[option.name] for option in record.options if option.name in options}
         chosen_job = replace(job, method=record.key, options=own)
         jobs.append(replace(chosen_job, options=chosen_job.check()))
     return jobs
-
-
-def _refuse_option(name: str, records: Sequence[MethodRecord]) -> None:
-    known = sorted({option.name for record in records for option in record.options})
-    raise UsageError(
-        f"none of the methods has an option {name[:40]!r}.",
-        f"Their options: {', '.join(known) or 'none'}.",
-        code="unknown-option",
-    )
 
 
 def _warm_up(record: MethodRecord, guarantee: Guarantee) -> None:
@@ -194,7 +191,7 @@ def _row(prepared: Prepared, watch: Watch, measures: Sequence[str]) -> tuple[Com
         key,
         DONE if release.complete else CUT,
         seconds,
-        _why(release, key),
+        "" if release.method == key else f"took {release.method}",
         loss=prepared.loss(pair),
         scores=dict(score(pair, measures, watch=watch)),
         objective=release.objective,
@@ -216,10 +213,6 @@ def _ended(error: Exception, seconds: float) -> tuple[str, float, str]:
     if isinstance(error, TimeLimit):
         return LATE, seconds, ""
     return (NONE if isinstance(error, Infeasible) else REFUSED), seconds, why
-
-
-def _why(release: Release, key: str) -> str:
-    return "" if release.method == key else f"took {release.method}"
 
 
 def _rank(row: Compared) -> tuple[object, ...]:

@@ -96,12 +96,10 @@ class Asked(SecretTable, Written, Options, Shown):
 
     @classmethod
     def more_fields(cls) -> tuple[Field, ...]:
-        """Return the options of mining."""
         return _mining_fields()
 
     @property
     def secret(self) -> str | None:
-        """The sensitive column."""
         return self.sensitive
 
 

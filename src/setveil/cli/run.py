@@ -49,11 +49,9 @@ class Entry:
 
     @property
     def output(self) -> str:
-        """The folder to make."""
         return screen.printable(self.work.run.output or "")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the job for --json."""
         plain: dict[str, Any] = {
             "job": self.name,
             "file": screen.printable(self.file),
@@ -68,7 +66,6 @@ class Entry:
         return plain
 
     def row(self) -> list[str]:
-        """Return the job as a row of the summary."""
         loss = self.result.get("loss", {}).get("ncp")
         seconds = self.result.get("seconds")
         return [

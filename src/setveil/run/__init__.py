@@ -219,7 +219,6 @@ class Cost(Fields):
         return {name: getattr(self, name) for name in names}
 
     def read_weights(self) -> Mapping[str, Fraction] | None:
-        """Return the weights of the file named, if one is."""
         if not self.weights:
             return None
         from ..io.lists import read_weights
@@ -383,7 +382,6 @@ class Run(
 
     @property
     def is_preview(self) -> bool:
-        """Whether nothing is published."""
         return self.dry_run or self.rules_only
 
     def check(self) -> Work:
@@ -394,9 +392,9 @@ class Run(
                 refuse("beside sets", field.fits[0], field.flag)
         if kind != SETS:
             refuse_unfit(self, kind)
-        from .work import work_of
+        from .work import of_kind
 
-        work = work_of(self)
+        work: Work = of_kind(kind).Work(self)
         work.check()
         return work
 

@@ -62,60 +62,6 @@ class Reckoning:
         return notices
 
 
-def reckon(
-    data: Microdata,
-    guarantee: BucketGuarantee,
-    *,
-    rules: Sequence[NegativeRule] = (),
-    options: Mapping[str, object] | None = None,
-    watch: Watch | None = None,
-) -> Reckoning:
-    """Return the tuples and rules that a run starts from.
-
-    `rules` are known facts; `DataError` where the data contradict one.
-    """
-    if not guarantee.takes_rules:
-        if rules:
-            raise UsageError(
-                f"{guarantee} reckons with no rules.",
-                "Leave them out, or ask for matching diversity (--method injector).",
-                code="option-does-not-fit",
-            )
-        return Reckoning(data, ())
-    from ..mining.negative_rules import mine_by_options
-    from ..model.numbers import exact_share
-    from ..release.possible import possible_together
-
-    chosen = options or {}
-    check_facts(data, rules, exact_share("min_fact_conf", chosen.get("min_fact_conf", 1)))
-    kept = data
-    left_out: list[tuple[str, ...]] = []
-    while True:
-        mined = mine_by_options(kept, chosen, watch=watch)
-        known = tuple(dict.fromkeys((*mined.rules, *binding_rules(kept, rules))))
-        if not chosen.get("suppress_infeasible"):
-            return Reckoning(kept, known, mined)
-        few = possible_together(kept, known) < guarantee.l
-        if few.all() or not few.any():
-            # Where nobody has enough values the method says why.
-            return Reckoning(kept, known, mined, tuple(sorted(left_out)))
-        left_out += kept.subset(few).rows()
-        # What is mined next is what anybody could mine from the tuples that are left.
-        kept = kept.subset(~few).without_unused()
-
-
-def check_possible(start: Reckoning, guarantee: BucketGuarantee) -> None:
-    """Raise `Infeasible` where no buckets of these tuples keep the promise."""
-    if guarantee.takes_rules:
-        from ..methods.injector import check_feasible
-
-        check_feasible(start.data, start.rules, guarantee.l)
-    else:
-        from ..methods.anatomy import check_eligible
-
-        check_eligible(start.data, guarantee.l)
-
-
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A job bound to a table, and to known facts about it.
@@ -130,42 +76,74 @@ class Prepared:
     random: Random | None
     started: float
     inputs: ClassVar[tuple[str, ...]] = ("rules", "random")
+    takes = Microdata
+    about = "tables with a sensitive column"
+    read_first = "Read the table first: setveil.read_microdata(path, quasi=[...], sensitive=...)."
 
     @classmethod
     def bind(
         cls,
         job: Job,
         data: Microdata,
-        hierarchy: object = None,
+        hierarchy: object,
         *,
+        started: float,
         rules: Sequence[NegativeRule] = (),
         random: Random | None = None,
     ) -> Prepared:
-        """Check a job, and bind a table to it; hierarchies are the table's own."""
-        started = time.monotonic()
+        """Bind a table to a job that is checked; hierarchies are the table's own."""
         del hierarchy
-        if not isinstance(data, Microdata):
-            raise UsageError(
-                f"{job.guarantee} is about tables with a sensitive column.",
-                "Read the table first: setveil.read_microdata(path, quasi=[...], sensitive=...).",
-            )
-        job = replace(job, method=job.record.key, options=job.check())
         if not len(data):
             raise UsageError("the table has no rows.", "Give some.", code="no-records")
         return cls(job, data, rules, random, started)
 
     @property
     def guarantee(self) -> BucketGuarantee:
-        """The promise, which is one about tables."""
         guarantee = self.job.guarantee
         assert isinstance(guarantee, BucketGuarantee)
         return guarantee
 
     def reckon(self, watch: Watch) -> Reckoning:
-        """Return the tuples and rules that the run starts from."""
-        return reckon(
-            self.data, self.guarantee, rules=self.rules, options=self.job.options, watch=watch
-        )
+        """Return the tuples and rules to start from; `DataError` where the data contradict a fact."""
+        guarantee, data, rules, options = self.guarantee, self.data, self.rules, self.job.options
+        if not guarantee.takes_rules:
+            if rules:
+                raise UsageError(
+                    f"{guarantee} reckons with no rules.",
+                    "Leave them out, or ask for matching diversity (--method injector).",
+                    code="option-does-not-fit",
+                )
+            return Reckoning(data, ())
+        from ..mining.negative_rules import mine_by_options
+        from ..model.numbers import exact_share
+        from ..release.possible import possible_together
+
+        check_facts(data, rules, exact_share("min_fact_conf", options.get("min_fact_conf", 1)))
+        kept = data
+        left_out: list[tuple[str, ...]] = []
+        while True:
+            mined = mine_by_options(kept, options, watch=watch)
+            known = tuple(dict.fromkeys((*mined.rules, *binding_rules(kept, rules))))
+            if not options.get("suppress_infeasible"):
+                return Reckoning(kept, known, mined)
+            few = possible_together(kept, known) < guarantee.l
+            if few.all() or not few.any():
+                # Where nobody has enough values the method says why.
+                return Reckoning(kept, known, mined, tuple(sorted(left_out)))
+            left_out += kept.subset(few).rows()
+            # What is mined next is what anybody could mine from the tuples that are left.
+            kept = kept.subset(~few).without_unused()
+
+    def check_possible(self, start: Reckoning) -> None:
+        """Raise `Infeasible` where no buckets of these tuples keep the promise."""
+        if self.guarantee.takes_rules:
+            from ..methods.injector import check_feasible
+
+            check_feasible(start.data, start.rules, self.guarantee.l)
+        else:
+            from ..methods.anatomy import check_eligible
+
+            check_eligible(start.data, self.guarantee.l)
 
     def run(self, watch: Watch | None = None, *, layout: object = None) -> BucketRelease:
         """Return a table in buckets that keeps the promise; nothing is written."""
@@ -267,7 +245,8 @@ class Work(work.Work):
 
             facts = read_rules(run.rules, quasi=run.quasi_columns(), sensitive=table.sensitive)
             self.remarks = told_of_rules(facts, table)
-        self.prepared = Prepared.bind(self.job, table, rules=facts)
+        job = replace(self.job, options={**self.job.options, "rules": facts})
+        self.prepared = job.prepare(table)
 
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:
         """Return what a run would do; `Infeasible` where it would end so."""
@@ -277,7 +256,7 @@ class Work(work.Work):
         self.notices[:] = (*prepared.data.notices, *self.remarks, *start.notices())
         if run.rules_only:
             return "", {}
-        check_possible(start, guarantee)
+        prepared.check_possible(start)
         plain: dict[str, Any] = {
             "dry_run": True,
             "method": prepared.job.record.key,

@@ -79,17 +79,14 @@ class Field:
 
     @property
     def is_switch(self) -> bool:
-        """Whether its value is true or false."""
         return self.type in ("bool", "bool | None")
 
     @property
     def is_list(self) -> bool:
-        """Whether it may be given several times."""
         return self.type == "Texts"
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number."""
         counted = self.option is not None and self.option.type in (int, float)
         return counted or self.type.startswith(("int", "float")) or self.name == "h"
 
@@ -193,7 +190,6 @@ class Fields:
         return {field.name: self.value(field) for field in self.given_fields(group)}
 
     def given_fields(self, group: type[Fields] | None = None) -> Iterator[Field]:
-        """Yield the fields that were given."""
         own = {field.name for field in fields_of(type(self))}
         for field in fields_of(group or type(self)):
             if field.name in own and self.value(field) != field.read(field.default):

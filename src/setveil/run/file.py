@@ -44,7 +44,6 @@ class FileJob:
 
     @property
     def shown(self) -> str:
-        """The job's name for messages."""
         return f"{self.file.name}:{self.name}"
 
     def run(self, **more: Any) -> Run:

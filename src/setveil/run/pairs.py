@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -43,19 +43,17 @@ class Prepared:
     pair: PatternPair
     started: float
     inputs: ClassVar[tuple[str, ...]] = ()
+    takes = PatternPair
+    about = "two data sets"
+    read_first = (
+        "Read them first: setveil.read_pattern_pair(first, second), or with class_column=... where one "
+        "table holds both."
+    )
 
     @classmethod
-    def bind(cls, job: Job, pair: PatternPair, hierarchy: object = None) -> Prepared:
-        """Check a job, and bind two data sets to it, which have their hierarchy with them."""
-        started = time.monotonic()
+    def bind(cls, job: Job, pair: PatternPair, hierarchy: object, *, started: float) -> Prepared:
+        """Bind two data sets, which have their hierarchy with them, to a job that is checked."""
         del hierarchy
-        if not isinstance(pair, PatternPair):
-            raise UsageError(
-                f"{job.guarantee} is about two data sets.",
-                "Read them first: setveil.read_pattern_pair(first, second), or with class_column=... "
-                "where one table holds both.",
-            )
-        job = replace(job, method=job.record.key, options=job.check())
         for name, records in zip(pair.names, pair.records, strict=True):
             if not records:
                 raise UsageError(
@@ -135,7 +133,6 @@ class Work(work.Work):
         return HiddenPatterns(growth, every_level=run.every_level, **support)  # type: ignore[arg-type]
 
     def name_inputs(self) -> list[str]:
-        """Return the files that are read."""
         run = self.run
         self._tree_files = self._name_trees()
         named = [*run.check_two(run.data), *self._tree_files.values()]
@@ -143,7 +140,6 @@ class Work(work.Work):
         return [name for name in named if name != "-"]
 
     def check_format(self) -> None:
-        """Raise for a format that two data sets cannot have."""
         from ..editions.pairs import check_pair_format
 
         check_pair_format(self.run.format, table=self.run.is_table)
@@ -168,7 +164,6 @@ class Work(work.Work):
         return files
 
     def read(self) -> None:
-        """Open the files, and bind both data sets to their hierarchy."""
         from ..io.pairs import bind_pair
 
         run = self.run
@@ -177,7 +172,7 @@ class Work(work.Work):
         _check_columns(self._tree_files, read.columns)
         trees = {column: run.read_tree(path) for column, path in self._tree_files.items()}
         pair = bind_pair(read, trees if read.columns else trees.get(""))
-        self.prepared = Prepared.bind(self.job, pair)
+        self.prepared = self.job.prepare(pair)
         if read.columns and not run.attributes:
             self.remarks = (
                 f"all {len(read.columns):,} columns are published; name those that shall be: "

@@ -181,7 +181,6 @@ class Trees(Fields):
     )
 
     def read_tree(self, path: str) -> Hierarchy:
-        """Return the hierarchy of a file."""
         from ..io.hierarchies import read_hierarchy
 
         options: dict[str, Any] = {
@@ -292,7 +291,6 @@ class SecretTable(Quasi, Intervals, Files, Cells, Trees):
 
     @property
     def secret(self) -> str | None:
-        """The one sensitive column."""
         raise NotImplementedError
 
     def quasi_columns(self) -> tuple[str, ...]:
@@ -322,7 +320,6 @@ class SecretTable(Quasi, Intervals, Files, Cells, Trees):
         return files
 
     def read_table(self, path: str) -> Microdata:
-        """Return the tuples of a file."""
         quasi = self.quasi_columns()
         intervals: dict[str, list[list[str]]] = {}
         for column, edges in _of_columns("--intervals", self.intervals, quasi, "EDGES"):
@@ -384,7 +381,6 @@ class TwoSets(Files, Cells):
 
     @property
     def is_table(self) -> bool:
-        """Whether the data sets are tables."""
         return bool(self.table or self.attributes or self.class_column is not None)
 
     def check_two(self, data: str) -> list[str]:
@@ -413,7 +409,6 @@ class TwoSets(Files, Cells):
         return [name for name in (data, against, self.labels) if name]
 
     def read_two(self, data: str) -> PatternData:
-        """Return the two data sets."""
         from ..io.pairs import read_attribute_tables, read_classes
 
         reading = self.given(Files)

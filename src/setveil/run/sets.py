@@ -24,7 +24,7 @@ from ..model.costs import COST_NAMES, Cost, make_cost
 from ..model.fit import fit_hierarchy
 from ..model.guarantees import Guarantee
 from ..model.layout import Layout
-from ..model.transactions import Rows, Transactions, bind
+from ..model.transactions import Rows, Transactions, bind, canonical_order
 from ..progress import Watch
 from ..release.header import ObjectiveValue
 from ..release.release import Release, dropped_notice, seal
@@ -82,6 +82,9 @@ class Prepared:
     started: float
     unprotected: tuple[tuple[str, ...], ...] | None = None
     inputs: ClassVar[tuple[str, ...]] = ()
+    takes = Transactions
+    about = "sets of items"
+    read_first = "Read them first: setveil.read_transactions(path)."
 
     @classmethod
     def bind(
@@ -90,11 +93,9 @@ class Prepared:
         transactions: Transactions,
         hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
         *,
-        started: float | None = None,
+        started: float,
     ) -> Prepared:
-        """Check a job, and bind records and hierarchy to it."""
-        started = time.monotonic() if started is None else started
-        options = job.check()
+        """Bind records and hierarchy to a job that is checked."""
         asked: Any = job.guarantee
         weights = _exact_weights(job.weights)
         _check_size(transactions, asked)
@@ -114,12 +115,13 @@ class Prepared:
         if job.domain == "hierarchy":
             fitted = fitted.as_domain()
             notices += (WHOLE_DOMAIN,)
-        ordered = _in_fixed_order(transactions)
+        # An order that does not depend on how they were given.
+        ordered = transactions.take(canonical_order(transactions))
         restricted, rows = bind(ordered, fitted)
         cost = make_cost(job.cost, restricted, weights=weights)
         cost.check_size(np.bincount(rows.leaves, minlength=restricted.n_leaves))
         return cls(
-            job=replace(job, method=job.record.key, options=options),
+            job=job,
             effective=effective,
             hierarchy=restricted,
             rows=rows,
@@ -153,7 +155,6 @@ class Prepared:
         """Ask the method, apply its recoding and return the release, not yet written or audited."""
         from ..engines.local import LocalEngine
         from ..measure.scores import mean_unit_cost
-        from ..model.transactions import canonical_order
         from ..release.recoding import BeforeAfter, InMemory
 
         asked: Any = self.job.guarantee
@@ -314,13 +315,6 @@ def _shorten(guarantee: Guarantee, transactions: Transactions) -> tuple[Guarante
     return shorter, (notice,)
 
 
-def _in_fixed_order(transactions: Transactions) -> Transactions:
-    """Return the records in an order that does not depend on how they were given."""
-    from ..model.transactions import canonical_order
-
-    return transactions.take(canonical_order(transactions))
-
-
 def _choose(n: int, size: int) -> int:
     return math.comb(n, size) if n >= size else 0
 
@@ -364,10 +358,10 @@ class Work(work.Work):
         guarantee = run.with_column(asked, data)
         job = replace(self.job, guarantee=guarantee, weights=run.read_weights())
         self.check_job()
-        prepared = Prepared.bind(job, data, hierarchy, started=started)
+        prepared: Prepared = job.prepare(data, hierarchy)
         if hierarchy is not None and not run.private_hierarchy and looks_learned(hierarchy):
             prepared = replace(prepared, notices=(*prepared.notices, LOOKS_LEARNED))
-        self.prepared = prepared
+        self.prepared = replace(prepared, started=started)
         self.notices[:] = prepared.notices
 
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -121,15 +122,14 @@ class Job(Settings):
         (`rules`) and its source of chance (`random`) stand among the options.
         """
         prepared = of_kind(self.guarantee.kind).Prepared
+        if not isinstance(data, prepared.takes):
+            raise UsageError(f"{self.guarantee} is about {prepared.about}.", prepared.read_first)
+        started = time.monotonic()
         inputs = {name: self.options[name] for name in prepared.inputs if name in self.options}
         options = {name: value for name, value in self.options.items() if name not in inputs}
-        return prepared.bind(replace(self, options=options), data, hierarchy, **inputs)
-
-
-def work_of(run: Run) -> Work:
-    """Return what there is to do for a run."""
-    work: Work = of_kind(run.kind).Work(run)
-    return work
+        job = replace(self, options=options)
+        job = replace(job, method=job.record.key, options=job.check())
+        return prepared.bind(job, data, hierarchy, started=started, **inputs)
 
 
 class Work:
@@ -171,7 +171,6 @@ class Work:
         self._check_places()
 
     def read_guarantee(self) -> AnyGuarantee:
-        """Return the promise that is asked for."""
         raise NotImplementedError
 
     def check_job(self) -> None:
@@ -183,7 +182,6 @@ class Work:
         raise NotImplementedError
 
     def check_format(self) -> None:
-        """Raise for a format that does not fit."""
         raise NotImplementedError
 
     def read(self) -> None:
@@ -293,7 +291,6 @@ class Outcome:
 
     @property
     def files(self) -> list[str]:
-        """The names of the files of the release."""
         from ..io.folder.ownership import CERTIFICATE, HIERARCHY, REPORT
 
         return [*self._account.data_files, HIERARCHY, CERTIFICATE, REPORT]
