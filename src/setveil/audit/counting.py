@@ -292,18 +292,9 @@ def word_groups(chosen_rows: Codes, weight_by_row: Numbers) -> tuple[Numbers, Nu
             rows_by_digit[digit] += weight & 1
             weight >>= 1
             digit += 1
-    first_bit_by_digit = np.zeros(64, np.int64)
-    words = 0
-    for digit in range(64):
-        first_bit_by_digit[digit] = 64 * words
-        words += (rows_by_digit[digit] + 63) >> 6
-    digit_by_word = np.empty(words, np.int64)
-    word = 0
-    for digit in range(64):
-        for _ in range((rows_by_digit[digit] + 63) >> 6):
-            digit_by_word[word] = digit
-            word += 1
-    return first_bit_by_digit, digit_by_word
+    words_by_digit = (rows_by_digit + 63) >> 6
+    first_bit_by_digit = 64 * (np.cumsum(words_by_digit) - words_by_digit)
+    return first_bit_by_digit, np.repeat(np.arange(64), words_by_digit)
 
 
 @jit
