@@ -59,7 +59,7 @@ def whole_records(crowd: Crowd, k: int, *, budget: int, n_draws: int) -> WholeRe
     else:
         drawn = crowd.drawn(n_draws)
         support = supports_of_rows(drawn, crowd.data, crowd.lists, k, 0, crowd.threads)
-        held = [Estimate.drawn(int((support < each).sum()), n_draws) for each in (k, 2)]
+        held = [Estimate.below(support, each) for each in (k, 2)]
     equal = [Estimate.counted(int(weights[weights < each].sum()), crowd.records) for each in (k, 2)]
     return WholeRecords(k, *held, *equal)
 
@@ -111,7 +111,7 @@ def negative_curve(crowd: Crowd, k: int, *, most: int, n_draws: int) -> Negative
     for size in range(1, most + 1):
         if size <= sizes:
             support = supports_signed(known[:, :size], crowd.data, crowd.lists, k, crowd.threads)
-            shares = [Estimate.drawn(int((support < each).sum()), n_draws) for each in (k, 2)]
+            shares = [Estimate.below(support, each) for each in (k, 2)]
         points.append(NegativePoint(size, *shares))
     return NegativeCurve(k, tuple(points))
 

@@ -76,6 +76,11 @@ class Estimate:
         return cls(hits / draws, low, high)
 
     @classmethod
+    def below(cls, support: NDArray[np.int64], k: int) -> Estimate:
+        """Return the share of drawn cases that fewer than `k` records match."""
+        return cls.drawn(int((support < k).sum()), len(support))
+
+    @classmethod
     def averaged(cls, mean: float, variance: float, draws: int) -> Estimate:
         """Return the mean of numbers from 0 to 1 that were drawn, by the normal distribution."""
         reach = Z * sqrt(max(0.0, variance) / draws)

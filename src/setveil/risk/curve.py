@@ -211,11 +211,6 @@ class KnownItems:
     items: Ids
     support_by_draw: tuple[Counts, ...]
 
-    def below(self, k: int, size: int) -> Estimate:
-        """Return the share of draws in which fewer than `k` records match `size` known items."""
-        support = self.support_by_draw[size - 1]
-        return Estimate.drawn(int((support < k).sum()), len(support))
-
 
 def draw_items(crowd: Crowd, most: int, n_draws: int, enough: int = 0) -> KnownItems:
     """Draw records and an order of the items of each, and count who holds the first 1 .. `most`.
@@ -397,7 +392,10 @@ def curve_of(
         watch.tick("counting for drawn records")
         known = draw_items(crowd, sizes, n_draws, k)
         for each, counted in average.items():
-            counted += [known.below(each, size) for size in range(len(counted) + 1, sizes + 1)]
+            counted += [
+                Estimate.below(known.support_by_draw[size - 1], each)
+                for size in range(len(counted) + 1, sizes + 1)
+            ]
     # Items at random single out nobody whom the most telling ones do not.
     worst = {
         each: [one.at_least(other) for one, other in zip(worst[each], average[each], strict=True)]
