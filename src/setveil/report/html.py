@@ -21,13 +21,13 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
 from ..hierarchy.tree import Hierarchy
 from . import drawing
 from .drawing import ARROW_HEAD, Figure, escaped
+from .tree_picture import Branch, open_branches
 
 LONGEST_LABEL = 60
 NARROW = 3
@@ -236,15 +236,6 @@ def page(title: str, *content: Content, private: bool = False) -> bytes:
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n".encode()
 
 
-@dataclass
-class _Line:
-    """A line of the list: one node, or several siblings that are only counted."""
-
-    nodes: tuple[int, ...]
-    depth: int
-    below: list[_Line] = field(default_factory=list)
-
-
 def outline(
     hierarchy: Hierarchy,
     *,
@@ -260,10 +251,24 @@ def outline(
     """
     if not len(hierarchy):
         return Html("")
-    lines = _opened(hierarchy, weight_by_node, MOST_LINES)
+
+    def lines_of(nodes: Sequence[int], most: int) -> Sequence[tuple[int, ...]]:
+        """Put each node into a line, heaviest first; where too many, the last holds the rest."""
+        ordered = sorted(nodes, key=lambda node: (-weight_by_node[node], hierarchy.labels[node]))
+        shown = len(nodes) if len(nodes) <= most else max(most - 1, 0)
+        rest = tuple(ordered[shown:])
+        return [*((node,) for node in ordered[:shown]), *([rest] if rest else [])]
+
+    lines = open_branches(
+        hierarchy,
+        MOST_LINES,
+        lines_of=lines_of,
+        heaviest=lambda node: (weight_by_node[node], hierarchy.labels[node]),
+        keeps_line=True,
+    )
     seen: set[str] = set()
 
-    def drawn(line: _Line) -> Html:
+    def drawn(line: Branch) -> Html:
         if len(line.nodes) > 1:
             return element("li", element("span", told_of_rest(line.nodes), class_="more"))
         node = line.nodes[0]
@@ -295,33 +300,3 @@ def _legend(seen: set[str]) -> Html:
         if kind in seen
     ]
     return element("p", *keys, class_="legend")
-
-
-def _opened(hierarchy: Hierarchy, weight: Sequence[int], most: int) -> list[_Line]:
-    """Return the roots, with the heaviest branches opened while lines are left."""
-    roots = _side_by_side(hierarchy, hierarchy.roots, weight, 0, most)
-    closed, used = list(roots), len(roots)
-    while closed:
-        line = max(closed, key=lambda one: (weight[one.nodes[0]], hierarchy.labels[one.nodes[0]]))
-        closed.remove(line)
-        children = hierarchy.children[line.nodes[0]] if len(line.nodes) == 1 else ()
-        room = most - used
-        if not children or room < min(2, len(children)):
-            continue
-        # The first branches must not take all the room; one level more for many says more.
-        share = room if not line.depth else max(3, room // 3)
-        line.below = _side_by_side(hierarchy, children, weight, line.depth + 1, min(share, room))
-        used += len(line.below)
-        closed += line.below
-    return roots
-
-
-def _side_by_side(
-    hierarchy: Hierarchy, nodes: Sequence[int], weight: Sequence[int], depth: int, most: int
-) -> list[_Line]:
-    """Return one line a node, heaviest first; where there are too many, the last counts the rest."""
-    ordered = sorted(nodes, key=lambda node: (-weight[node], hierarchy.labels[node]))
-    if len(ordered) <= most:
-        return [_Line((node,), depth) for node in ordered]
-    shown = max(most - 1, 0)
-    return [*(_Line((node,), depth) for node in ordered[:shown]), _Line(tuple(ordered[shown:]), depth)]

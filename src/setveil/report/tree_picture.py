@@ -8,7 +8,7 @@ under them. So thousands of items give a picture that can still be read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..hierarchy.tree import Hierarchy
@@ -166,13 +166,12 @@ def _in_words(hierarchy: Hierarchy, published: frozenset[int] | None) -> str:
 
 
 @dataclass
-class _Branch:
-    """A line of the summary: one node, or several siblings that share a line."""
+class Branch:
+    """A line of a summary: one node, or several siblings that share a line."""
 
-    label: str
     nodes: tuple[int, ...]
     depth: int
-    below: list[_Branch] = field(default_factory=list)
+    below: list[Branch] = field(default_factory=list)
 
     def lines(self) -> int:
         return max(1, sum(branch.lines() for branch in self.below))
@@ -181,8 +180,55 @@ class _Branch:
         return max([self.depth, *(branch.deepest() for branch in self.below)])
 
 
+def open_branches(
+    hierarchy: Hierarchy,
+    most: int,
+    *,
+    lines_of: Callable[[Sequence[int], int], Sequence[tuple[int, ...]]],
+    heaviest: Callable[[int], tuple[int, int | str]],
+    keeps_line: bool,
+) -> list[Branch]:
+    """Return the roots, with the heaviest branches opened while up to `most` lines are left.
+
+    `lines_of` puts siblings into a number of lines. A branch that is opened keeps its line in a list;
+    in a picture its children stand beside it, and the first of them takes no line more.
+    """
+    roots = [Branch(nodes, 0) for nodes in lines_of(hierarchy.roots, most)]
+    closed, used = list(roots), len(roots)
+    while closed:
+        branch = max(closed, key=lambda one: heaviest(one.nodes[0]))
+        closed.remove(branch)
+        children = hierarchy.children[branch.nodes[0]] if len(branch.nodes) == 1 else ()
+        room = most - used + (not keeps_line)
+        if not children or room < min(2, len(children)):
+            continue
+        # The first branches must not take all the room; one level more for many says more.
+        share = max(3, room // (3 if keeps_line else 2)) if branch.depth else room
+        lines = lines_of(children, min(share, room))
+        branch.below = [Branch(nodes, branch.depth + 1) for nodes in lines]
+        used += len(lines) - (not keeps_line)
+        closed += branch.below
+    return roots
+
+
 def _draw_summary(hierarchy: Hierarchy, published: frozenset[int] | None, title: str) -> str:
-    roots = _opened(hierarchy)
+    leaves = hierarchy.leaf_count.tolist()
+
+    def lines_of(nodes: Sequence[int], most: int) -> Sequence[tuple[int, ...]]:
+        """Put each node into a line; where they are too many, the smaller ones share the last."""
+        if len(nodes) <= most:
+            return [(node,) for node in nodes]
+        largest = set(sorted(nodes, key=lambda node: (-leaves[node], node))[: most - 1])
+        rest = tuple(node for node in nodes if node not in largest)
+        return [*((node,) for node in nodes if node in largest), rest]
+
+    roots = open_branches(
+        hierarchy,
+        MOST_LINES,
+        lines_of=lines_of,
+        heaviest=lambda node: (leaves[node], -node),
+        keeps_line=False,
+    )
     columns = 1 + max(branch.deepest() for branch in roots)
     n_lines = sum(branch.lines() for branch in roots)
     width = 2 * MARGIN + COLUMN_WIDTH * columns + 170
@@ -192,16 +238,17 @@ def _draw_summary(hierarchy: Hierarchy, published: frozenset[int] | None, title:
     styles = styles_of(hierarchy, published)
     own = COLUMN_WIDTH - 40
 
-    def place(branch: _Branch, y: float) -> float:
+    def place(branch: Branch, y: float) -> float:
         """Draw a branch and what is below it; return the height of its middle."""
         x, top = MARGIN + branch.depth * COLUMN_WIDTH, y
         middle = y + branch.lines() * LINE_HEIGHT / 2
         for below in branch.below:
             sheet.curve(x + own, middle, x + COLUMN_WIDTH, place(below, top), colour=RULE)
             top += below.lines() * LINE_HEIGHT
-        style = styles[branch.nodes[0]] if len(branch.nodes) == 1 else PLAIN
-        shown = cut_to_width(branch.label, 12, own - 10)
-        sheet.label_box(x, middle - 11, own, 22, shown, style, size=12)
+        alone = len(branch.nodes) == 1
+        name = hierarchy.labels[branch.nodes[0]] if alone else f"and {len(branch.nodes):,} more"
+        style = styles[branch.nodes[0]] if alone else PLAIN
+        sheet.label_box(x, middle - 11, own, 22, cut_to_width(name, 12, own - 10), style, size=12)
         told = "" if branch.below else _counted(hierarchy, branch, published)
         if told:
             sheet.text(x + own + 10, middle + 4, told, size=11.5, colour=MUTED)
@@ -216,48 +263,10 @@ def _draw_summary(hierarchy: Hierarchy, published: frozenset[int] | None, title:
     return sheet.svg()
 
 
-def _opened(hierarchy: Hierarchy) -> list[_Branch]:
-    """Return the roots, with the largest branches opened while lines are left."""
-    roots = _siblings(hierarchy, hierarchy.roots, 0, MOST_LINES)
-    closed = list(roots)
-    used = len(roots)
-    while closed:
-        branch = max(closed, key=lambda one: (_leaves(hierarchy, one), -one.nodes[0]))
-        closed.remove(branch)
-        if len(branch.nodes) > 1 or not hierarchy.children[branch.nodes[0]]:
-            continue
-        room = MOST_LINES - used + 1
-        if room < min(2, len(hierarchy.children[branch.nodes[0]])):
-            continue
-        share = max(3, room // 2) if branch.depth else room
-        branch.below = _siblings(
-            hierarchy, hierarchy.children[branch.nodes[0]], branch.depth + 1, min(share, room)
-        )
-        used += len(branch.below) - 1
-        closed += branch.below
-    return roots
-
-
-def _leaves(hierarchy: Hierarchy, branch: _Branch) -> int:
-    return sum(int(hierarchy.leaf_count[node]) for node in branch.nodes)
-
-
-def _siblings(hierarchy: Hierarchy, nodes: Collection[int], depth: int, most: int) -> list[_Branch]:
-    """Return one line a node; where there are too many, the smaller ones share the last."""
-    if len(nodes) <= most:
-        return [_Branch(hierarchy.labels[node], (node,), depth) for node in nodes]
-    by_size = sorted(nodes, key=lambda node: (-int(hierarchy.leaf_count[node]), node))
-    largest = set(by_size[: most - 1])
-    rest = tuple(node for node in nodes if node not in largest)
-    shown = [_Branch(hierarchy.labels[node], (node,), depth) for node in nodes if node in largest]
-    return [*shown, _Branch(f"and {len(rest):,} more", rest, depth)]
-
-
-def _counted(hierarchy: Hierarchy, branch: _Branch, published: frozenset[int] | None) -> str:
-    leaves = _leaves(hierarchy, branch)
+def _counted(hierarchy: Hierarchy, branch: Branch, published: frozenset[int] | None) -> str:
     if branch.nodes[0] < hierarchy.n_leaves and len(branch.nodes) == 1:
         return ""
-    items = counted(leaves, "item")
+    items = counted(sum(int(hierarchy.leaf_count[node]) for node in branch.nodes), "item")
     if published is None:
         return items
     labels = sum(any(hierarchy.covers(top, node) for top in branch.nodes) for node in published)
