@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, Problem, ResourceLimit, UsageError
+from .options import OfAnyFile
 from .source import MAX_PROBLEMS, HasLines, Source, fault_of, shorten
 
 if TYPE_CHECKING:
@@ -351,20 +352,17 @@ def write_rows(
 
 @dataclass(frozen=True)
 class Head:
-    """The opening lines of a text, and what the caller knows of it, which is taken as given."""
+    """The opening lines of a text, and what the caller says of it, which is taken as given."""
 
     text: str
     suffix: str
-    given: str | None = None
-    header: bool | None = None
-    id_column: str | None = None
-    item_column: str | None = None
+    asked: OfAnyFile
 
     @cached_property
     def found(self) -> str | None:
         """The delimiter that was given or occurs in most lines outside quotes, or None."""
-        if self.given is not None:
-            return self.given
+        if self.asked["delimiter"] is not None:
+            return self.asked["delimiter"]
         lines = ["".join(line.split('"')[::2]) for line in self.text.split("\n")]  # outside quotes
         scores = [
             (sum(mark in line for line in lines), sum(line.count(mark) for line in lines), -place, mark)
@@ -388,13 +386,13 @@ class Head:
         return [row for _, row in parsed]
 
 
-def head_of(data: bytes, source: Source, delimiter: str | None = None) -> Head:
+def head_of(data: bytes, source: Source, asked: OfAnyFile) -> Head:
     """Return up to `HEAD_LINES` whole lines; what is cut off is left out."""
     piece = data[:HEAD_BYTES]
     if len(data) > HEAD_BYTES:
         piece = piece[: piece.rfind(b"\n") + 1] or piece
     lines = piece.decode("utf-8", "ignore").split("\n")
-    return Head("\n".join(lines[:HEAD_LINES]), source.suffix, delimiter)
+    return Head("\n".join(lines[:HEAD_LINES]), source.suffix, asked)
 
 
 def guess_table_delimiter(data: bytes) -> str:

@@ -118,11 +118,7 @@ def read_transactions(
         format = "parquet"
     else:
         data, notices = plain_text(source, encoding=reading["encoding"])
-        header = reading["header"]
-        head = head_of(data, source, delimiter)
-        if layout is None:
-            ids, items = reading["id_column"], reading["item_column"]
-            head = replace(head, header=header, id_column=ids, item_column=items)
+        header, head = reading["header"], head_of(data, source, reading)
         format = layout or guess_format(head)
         by_header = layout not in (None, "baskets") and delimiter is None
         mark = guess_table_delimiter(data) if by_header else head.delimiter

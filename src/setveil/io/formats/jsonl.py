@@ -46,7 +46,7 @@ class JsonLines(Format):
     def looks(self, head: Head) -> bool:
         if head.suffix in (".jsonl", ".ndjson", ".json"):
             return True
-        return head.given is None and head.text.lstrip(" \t\r\n")[:1] in ("[", "{")
+        return head.asked["delimiter"] is None and head.text.lstrip(" \t\r\n")[:1] in ("[", "{")
 
     def read(self, reading: Reading) -> Draft:
         data, name, notices = reading.data, reading.source.name, reading.notices

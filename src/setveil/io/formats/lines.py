@@ -165,7 +165,7 @@ class Fimi(Format):
     holds_empty = False
 
     def looks(self, head: Head) -> bool:
-        if head.given is not None:
+        if head.asked["delimiter"] is not None:
             return False
         parted = head.found is None and any(len(line.split()) > 1 for line in head.text.split("\n"))
         return head.suffix in (".dat", ".fimi") or (parted and head.suffix not in (".csv", ".tsv"))

@@ -47,10 +47,10 @@ class Long(Format):
     holds_empty = False
 
     def looks(self, head: Head) -> bool:
-        if head.id_column is not None and head.item_column is not None:
+        if head.asked["id_column"] is not None and head.asked["item_column"] is not None:
             return True
         rows = head.rows
-        if head.header is False or len(rows) < 2 or any(len(row) != 2 for row in rows):
+        if head.asked["header"] is False or len(rows) < 2 or any(len(row) != 2 for row in rows):
             return False
         first, second = (cell.strip().casefold().replace(" ", "_") for cell in rows[0])
         return first in ID_NAMES and second in ITEM_NAMES
@@ -136,12 +136,12 @@ class OneHot(Format):
 
     def looks(self, head: Head) -> bool:
         rows = head.rows
-        if head.header is False or len(rows) < 2 or len(rows[0]) < 2:
+        if head.asked["header"] is False or len(rows) < 2 or len(rows[0]) < 2:
             return False
         if any(len(row) != len(rows[0]) for row in rows):
             return False
         flags = YES | NO
-        places = [place for place, name in enumerate(rows[0]) if name != head.id_column]
+        places = [place for place, name in enumerate(rows[0]) if name != head.asked["id_column"]]
         if any(rows[0][place] in flags for place in places):
             return False
         return all(row[place] in flags for row in rows[1:] for place in places)
