@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
-from typing import Any, Literal, overload
+from typing import Any
 
 from ..errors import UsageError
 from ..model.guarantees import (
@@ -164,7 +164,8 @@ def _check_sets(plain: Mapping[str, Any]) -> Guarantee:
     if form == "table":
         _check_columns(data["columns"])
     need("rules" not in plain, "rules belong to tables in buckets")
-    return _promised(plain["guarantee"], "sets")
+    guarantee: Guarantee = _promised(plain["guarantee"], "sets")
+    return guarantee
 
 
 def _known_format(data: Any, keys: set[str], optional: Collection[str] = ()) -> str:
@@ -206,7 +207,7 @@ def _check_columns(columns: Any) -> None:
 def _check_buckets(plain: Mapping[str, Any]) -> BucketGuarantee:
     """Return the guarantee of a certificate about a table in buckets, and check its data."""
     _need_report(plain)
-    guarantee = _promised(plain["guarantee"], "buckets")
+    guarantee: BucketGuarantee = _promised(plain["guarantee"], "buckets")
     data = plain["data"]
     keys = {"file", "sha256", "format", "records", "delimiter", "columns", "bucket", "sensitive"}
     _need_keys(data, keys, "data")
@@ -251,7 +252,7 @@ def _check_rules(rules: Any, columns: Sequence[str], promised: Sequence[str]) ->
 def _check_pair(plain: Mapping[str, Any]) -> HiddenPatterns:
     """Return the guarantee of a certificate about two data sets, and check its data."""
     _need_report(plain)
-    guarantee = _promised(plain["guarantee"], "pairs")
+    guarantee: HiddenPatterns = _promised(plain["guarantee"], "pairs")
     data = plain["data"]
     form = _known_format(data, {"parts"}, {"classes"})
     if form == "table":
@@ -300,13 +301,7 @@ def _need_report(plain: Mapping[str, Any]) -> None:
     need("report" in plain, "certificate must be 2 for buckets and pairs")
 
 
-@overload
-def _promised(plain: Any, kind: Literal["sets"]) -> Guarantee: ...
-@overload
-def _promised(plain: Any, kind: Literal["buckets"]) -> BucketGuarantee: ...
-@overload
-def _promised(plain: Any, kind: Literal["pairs"]) -> HiddenPatterns: ...
-def _promised(plain: Any, kind: Any) -> AnyGuarantee:
+def _promised(plain: Any, kind: Any) -> Any:
     """Return the guarantee that a certificate names, in its plain form and in no other."""
     try:
         if not isinstance(plain, dict):
@@ -316,8 +311,7 @@ def _promised(plain: Any, kind: Any) -> AnyGuarantee:
         what = error.problems[0].what
         raise refuse(f"guarantee: {what}", NAME, code="certificate-guarantee") from None
     need(guarantee.as_dict() == plain, "guarantee is not in its plain form")
-    found: AnyGuarantee = guarantee
-    return found
+    return guarantee
 
 
 def need(condition: object, what: str) -> None:
