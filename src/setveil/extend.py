@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from .api import as_transactions, audit, refuse_paths
 from .arguments import checked
-from .distinct import distinct, sort_within
 from .errors import HierarchyError, UsageError
 from .hierarchy.build import Parents, forest, place
 from .hierarchy.tree import Hierarchy
@@ -31,7 +30,15 @@ from .model.costs import COST_NAMES, make_cost
 from .model.fit import by_column, labels_in
 from .model.layout import Layout, LayoutColumn
 from .model.numbers import counted
-from .model.transactions import Rows, Transactions, Vocabulary, as_labels, bind, canonical_order
+from .model.transactions import (
+    Transactions,
+    Vocabulary,
+    as_labels,
+    as_leaves,
+    bind,
+    canonical_order,
+    problem_with,
+)
 from .progress import Watch
 from .refusals import refuse_release
 from .release.recoding import BeforeAfter, InMemory, Recoding
@@ -212,18 +219,10 @@ def _told(new: Transactions, labels: Collection[str], code: str, what: str) -> H
     }
     return HierarchyError(
         [
-            new.problem_with(label, code, f"item {label[:40]!r} {what}", remedies[code])
+            problem_with(new, label, code, f"item {label[:40]!r} {what}", remedies[code])
             for label in sorted(labels, key=lambda label: (new.first_line_of(label) or 0, label))
         ]
     )
-
-
-def as_leaves(new: Transactions, tree: Hierarchy) -> Rows:
-    """Return the new records as leaves of the union's hierarchy."""
-    leaf_of_item = np.full(max(len(new.vocabulary), 1), -1, dtype=np.int64)
-    for item in distinct(new.items).tolist():
-        leaf_of_item[item] = tree.node_of_label[new.vocabulary.labels[item]]
-    return Rows(new.indptr, sort_within(new.indptr, leaf_of_item[new.items], tree.n_leaves))
 
 
 def cells_of(release: Release, new: Transactions) -> tuple[tuple[str, ...], ...] | None:

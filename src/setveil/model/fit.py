@@ -14,7 +14,7 @@ from ..distinct import distinct
 from ..errors import HierarchyError, UsageError
 from ..hierarchy.tree import Hierarchy
 from .guarantees import Guarantee
-from .transactions import Transactions
+from .transactions import Transactions, problem_with
 
 UNKNOWN_POLICIES = ("error", "attach-to-root")
 
@@ -64,7 +64,8 @@ def fit_hierarchy(
     elif missing:
         raise HierarchyError(
             [
-                transactions.problem_with(
+                problem_with(
+                    transactions,
                     label,
                     "unknown-item",
                     f"item {label[:40]!r} is not in the hierarchy.",

@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..distinct import distinct, sort_within
+from ..distinct import distinct
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
 from .layout import Layout
 from .microdata import ROOT
-from .transactions import Rows, Transactions, as_labels, canonical_order
+from .transactions import Rows, Transactions, as_labels, as_leaves, canonical_order, problem_with
 
 NO_VALUE = frozenset({"", "?", "-", "--", ".", "na", "n/a", "nan", "null", "none", "(missing)"})
 """What people write where there is no value, in small letters."""
@@ -68,7 +68,9 @@ class PatternPair:
                 "Put one above them (--add-root): patterns are hidden by going up as far as need be.",
             )
         _refuse_unfit(first, second, hierarchy)
-        sides = (_bound(first, hierarchy), _bound(second, hierarchy))
+        # The hierarchy is kept whole: distances count all leaves under a category, also of values that
+        # do not occur.
+        sides = (as_leaves(first, hierarchy), as_leaves(second, hierarchy))
         return cls(hierarchy, sides, (), names, None, first.layout, notices)
 
     @classmethod
@@ -120,7 +122,7 @@ class PatternPair:
         private = any(tree.private for tree in given.values())
         forest = Hierarchy.from_parents(parent_of_label, private=private)
         _refuse_unfit(first, second, forest, columns)
-        sides = (_bound(first, forest), _bound(second, forest))
+        sides = (as_leaves(first, forest), as_leaves(second, forest))
         return cls(forest, sides, tuple(columns), names, classes, Layout("table"), notices)
 
     @property
@@ -174,19 +176,9 @@ def _refuse_unfit(
             if node is not None:
                 what, code = f"{name} is a category of {its}.", "item-is-category"
                 remedy = "Add a leaf such as '… (unspecified)' below it, and use that in the data."
-            problems[label] = data.problem_with(label, code, what, remedy)
+            problems[label] = problem_with(data, label, code, what, remedy)
     if problems:
         raise HierarchyError(list(problems.values()))
-
-
-def _bound(data: Transactions, hierarchy: Hierarchy) -> Rows:
-    """Return the records by the leaves of the hierarchy, which is kept whole.
-
-    Distances count all leaves under a category, also those of values that do not occur.
-    """
-    labels = data.vocabulary.labels
-    leaf_of_item = np.array([hierarchy.node_of_label.get(label, -1) for label in labels] or [-1])
-    return Rows(data.indptr, sort_within(data.indptr, leaf_of_item[data.items], hierarchy.n_leaves))
 
 
 def _flat(labels: Sequence[str]) -> Hierarchy:
@@ -204,6 +196,6 @@ def _refuse_reserved(first: Transactions, second: Transactions, reserved: Sequen
                 what = f"{ROOT!r} is {which}, and stands for any value where there is no hierarchy."
                 named = f"{column[:40]}=FILE" if column else "FILE"
                 remedy = f"Call it otherwise, or give a hierarchy: --hierarchy {named}."
-                problems.append(data.problem_with(label, "reserved-label", what, remedy))
+                problems.append(problem_with(data, label, "reserved-label", what, remedy))
     if problems:
         raise DataError(problems)

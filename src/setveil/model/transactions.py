@@ -216,10 +216,6 @@ class Transactions:
             return None
         return int(self.first_line_by_item[item]) or None
 
-    def problem_with(self, label: str, code: str, what: str, remedy: str) -> Problem:
-        """Return a problem with an item, told where it is seen first."""
-        return Problem(code, what, remedy, self.source, self.first_line_of(label))
-
     def rows(self) -> Iterator[tuple[str, ...]]:
         """Yield each record's labels, sorted."""
         labels = self.vocabulary.labels
@@ -285,6 +281,11 @@ def _entries_of(indptr: Counts, records: Counts) -> tuple[Counts, Counts]:
     return begins, places
 
 
+def problem_with(data: Transactions, label: str, code: str, what: str, remedy: str) -> Problem:
+    """Return a problem with an item, told where it is seen first."""
+    return Problem(code, what, remedy, data.source, data.first_line_of(label))
+
+
 def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, Rows]:
     """Return the hierarchy restricted to the items that occur, and the records as its leaves.
 
@@ -296,8 +297,12 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     used = distinct(transactions.items)
     labels = [transactions.vocabulary.labels[item] for item in used]
     unknown = [
-        transactions.problem_with(
-            label, "unknown-item", f"item {label[:40]!r} is not in the hierarchy.", "Add it."
+        problem_with(
+            transactions,
+            label,
+            "unknown-item",
+            f"item {label[:40]!r} is not in the hierarchy.",
+            "Add it.",
         )
         for label in labels
         if label not in hierarchy.node_of_label
@@ -305,7 +310,8 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     if unknown:
         raise HierarchyError(unknown)
     categories = [
-        transactions.problem_with(
+        problem_with(
+            transactions,
             label,
             "item-is-category",
             f"item {label[:40]!r} of the data is a category of the hierarchy.",
@@ -317,13 +323,16 @@ def bind(transactions: Transactions, hierarchy: Hierarchy) -> tuple[Hierarchy, R
     if categories:
         raise HierarchyError(categories)
     restricted = hierarchy.restricted_to(labels)
-    leaf_of_item = np.full(max(len(transactions.vocabulary), 1), -1, dtype=np.int32)
-    for item, label in zip(used.tolist(), labels, strict=True):
-        leaf_of_item[item] = restricted.node_of_label[label]
-    leaves = leaf_of_item[transactions.items]
+    return restricted, as_leaves(transactions, restricted)
+
+
+def as_leaves(transactions: Transactions, hierarchy: Hierarchy) -> Rows:
+    """Return the records as leaves of a hierarchy of which all their items are leaves."""
+    node, labels = hierarchy.node_of_label, transactions.vocabulary.labels
+    leaf_of_item = np.array([node.get(label, -1) for label in labels] or [-1], dtype=np.int32)
     # A copy that may be written: the kernels are compiled for such arrays alone.
     indptr = transactions.indptr.copy()
-    return restricted, Rows(indptr, sort_within(indptr, leaves, restricted.n_leaves))
+    return Rows(indptr, sort_within(indptr, leaf_of_item[transactions.items], hierarchy.n_leaves))
 
 
 def canonical_order(transactions: Transactions) -> Counts:
