@@ -53,6 +53,27 @@ def test_before_and_after_beside_each_other_are_private(shell: Shell) -> None:
     assert plain["risk"]["points"][1]["worst"]["share"] == 0
 
 
+def test_only_what_a_release_was_made_from_is_its_original(shell: Shell) -> None:
+    """The order of the records does not matter; one record more, less or other does."""
+    shell.anonymize()
+    lines = (shell.folder / "baskets.csv").read_text().splitlines()
+    for text, code in (
+        (lines[::-1], 0),
+        ([*lines, "milk"], 2),
+        (lines[1:], 2),
+        (["wine,milk", *lines[1:]], 2),
+        (["gin", *lines[1:]], 2),
+    ):
+        (shell.folder / "other.csv").write_text("\n".join(text) + "\n")
+        ran = shell("risk", "out", "--original", "other.csv")
+        assert ran.code == code, ran.err
+        assert ("error[other-data]: these are not the data" in ran.err) == (code == 2)
+        assert "->" in ran.out or code
+    (shell.folder / "out.private").rename(shell.folder / "elsewhere")
+    ran = shell("risk", "out", "--original", "baskets.csv")
+    assert (ran.code, "error[no-private-folder]" in ran.err) == (5, True)
+
+
 def test_a_picture_replaces_nothing_unless_told(shell: Shell) -> None:
     shell.anonymize()
     assert shell("risk", "out", "--figure", "risk.svg").code == 0

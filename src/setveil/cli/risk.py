@@ -46,7 +46,8 @@ class Asked(Reading, Shown):
     FITS = SETS
 
     original: Text = declare(
-        "the data a release was made from: shows the risk before beside it (private)",
+        "the data a release was made from, which its private twin confirms: shows the risk before "
+        "beside it (private)",
         metavar="DATA",
         fits="sets buckets",
     )
@@ -111,14 +112,20 @@ def risk(
     from ..risk.exposed import most_exposed
 
     before, population = (
-        _restricted(asked.read_sets(path), guarantee) if path is not None else None
-        for path in (asked.original, asked.population)
+        None if path is None else asked.read_sets(path) for path in (asked.original, asked.population)
     )
+    if population is not None:
+        population = _restricted(population, guarantee)
     data = _restricted(data, guarantee)
     for read in (data, before, population):
         screen.notices(() if read is None else read.notices, verbose=asked.verbose)
     with screen.progress() as listener:
         watch = Watch(listener=listener)
+        if before is not None:
+            from ..reopen import read_set_release
+
+            read_set_release(target, before, watch=watch)  # which refuses other data
+            before = _restricted(before, guarantee)
         how: dict[str, Any] = {"most": asked.most, "threads": asked.threads, "watch": watch}
         if asked.quick:
             how["budget"] = quick_budget(len(data))
