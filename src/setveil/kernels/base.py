@@ -29,6 +29,11 @@ def jit(function: Kernel) -> Kernel:
     return cast(Kernel, numba.njit(cache=True, nogil=True)(function))
 
 
+def inlined(function: Kernel) -> Kernel:
+    """Compile a part of kernels into each of them: a call would cost more than what it does."""
+    return cast(Kernel, numba.njit(nogil=True, forceinline=True)(function))
+
+
 Ids: TypeAlias = npt.NDArray[np.int32]
 Counts: TypeAlias = npt.NDArray[np.int64]
 Words: TypeAlias = npt.NDArray[np.uint64]

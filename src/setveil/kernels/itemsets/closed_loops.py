@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base import Counts, Flags, Ids, jit, sort_slice
+from ..base import Counts, Flags, Ids, inlined, jit, sort_slice
 from .frequent_loops import Steps, Wanted, more_steps, new_steps, only, too_many, write_step
 from .projected import (
     END,
@@ -38,14 +38,14 @@ SIZE, STEP, FOUND, CLOSED = 0, 1, 2, 3
 """What is kept of each open prefix: its size, its step, and how many steps and sets came before it."""
 
 
-@jit
+@inlined
 def _shares_lower(
-    rows: Counts,
+    rows: Ids,
     places: Ids,
     low: int,
     high: int,
     entry: Ids,
-    whole_rows: Counts,
+    whole_rows: Ids,
     rank: int,
     is_member: Flags,
     shared: Ids,
@@ -57,8 +57,8 @@ def _shares_lower(
     n_shared = 0
     for o in range(low, high):
         row = rows[places[o, ROW], ORIGIN]
-        position = whole_rows[row - 1, END] if row > 0 else np.int64(0)
-        end = whole_rows[row, END]
+        position = np.int64(whole_rows[row - 1, END] if row > 0 else 0)
+        end = np.int64(whole_rows[row, END])
         if o == low:
             while position < end and entry[position] < rank:
                 if not is_member[entry[position]]:
@@ -79,14 +79,14 @@ def _shares_lower(
     return n_shared > 0
 
 
-@jit
+@inlined
 def _can_grow_lower(
-    rows: Counts,
+    rows: Ids,
     places: Ids,
     low: int,
     high: int,
     entry: Ids,
-    whole_rows: Counts,
+    whole_rows: Ids,
     rank: int,
     is_member: Flags,
     least: int,
@@ -98,7 +98,7 @@ def _can_grow_lower(
     grows = False
     for o in range(low, high):
         row = rows[places[o, ROW], ORIGIN]
-        position = whole_rows[row - 1, END] if row > 0 else np.int64(0)
+        position = np.int64(whole_rows[row - 1, END] if row > 0 else 0)
         while position < whole_rows[row, END] and entry[position] < rank:
             item = entry[position]
             if not is_member[item]:
@@ -115,7 +115,7 @@ def _can_grow_lower(
     return grows
 
 
-@jit
+@inlined
 def _join_shared(
     ranks: Ids,
     base: int,
@@ -145,7 +145,7 @@ def _join_shared(
     return size, kept
 
 
-@jit
+@inlined
 def _leave(is_member: Flags, ranks: Ids, before: int, size: int) -> None:
     """Take the members from the place `before` on out of the set."""
     for i in range(before, size):
@@ -164,7 +164,7 @@ def search_closed(
 ) -> Steps:
     """Find the closed or the maximal frequent sets whose first extension is in `firsts`."""
     n_items, least = support_by_item.size, wanted.least
-    levels = new_levels(wanted.longest + 1)
+    levels = new_levels(wanted.longest + 1, 0)
     at = levels.at
     kept_at = np.zeros((wanted.longest + 2, 4), np.int64)
     tally = new_tally(n_items)
@@ -185,7 +185,7 @@ def search_closed(
                 next_look = closed + _SETS_PER_LOOK
             before = kept_at[level, SIZE] if level >= 0 else 0
             if level >= 0:
-                place = next_place(at, level, 0)
+                place = next_place(levels, level)
                 if place < 0:
                     if closed == kept_at[level, CLOSED]:
                         found = kept_at[level, FOUND]
@@ -236,7 +236,7 @@ def search_closed(
             if fits and kept > 0:
                 sort_slice(touched, 0, kept)
                 levels = with_room(levels, level + 1, scanned, high - low, kept)
-                descend(levels, source, level, low, high, tally, kept, 0)
+                descend(levels, source, level, low, high, tally, kept)
                 level += 1
                 kept_at[level, SIZE], kept_at[level, STEP] = size, step
                 kept_at[level, FOUND], kept_at[level, CLOSED] = found_before, closed_before

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base import Counts, Ids, Stop, Words, grown, grown_lines, jit, lowest_bit
+from ..base import Counts, Ids, Stop, Words, grown, grown_lines, inlined, jit, lowest_bit
 from .rare_loops import Found, Known, Sought, has_known_subset
 
 
@@ -48,7 +48,7 @@ def rows_as_masks(indptr: Counts, items: Ids, order: Counts, masks: Words) -> No
             masks[place, items[position] >> 6] |= np.uint64(1) << np.uint64(items[position] & 63)
 
 
-@jit
+@inlined
 def _add(mask: Words, weight: int, k: int, planes: Words, reached: Words) -> None:
     """Count `weight` more for every bit of `mask`; bits that reach `k` are set in `reached`."""
     for word in range(mask.size):
@@ -66,7 +66,7 @@ def _add(mask: Words, weight: int, k: int, planes: Words, reached: Words) -> Non
             reached[word] |= carry
 
 
-@jit
+@inlined
 def _scan(masks: Words, weights: Counts, n_rows: int, item: int, k: int, counters: Counters) -> bool:
     """Count the wanted items in the rows that hold `item`; tell if all reached `k` early."""
     wanted, planes, reached, narrowed = counters
@@ -93,7 +93,7 @@ def _scan(masks: Words, weights: Counts, n_rows: int, item: int, k: int, counter
     return False
 
 
-@jit
+@inlined
 def _count_of(item: int, k: int, planes: Words) -> int:
     count: int = k - (1 << planes.shape[0])
     for plane in range(planes.shape[0]):
@@ -101,7 +101,7 @@ def _count_of(item: int, k: int, planes: Words) -> int:
     return count
 
 
-@jit
+@inlined
 def _above(item: int, mask: Words, out: Words) -> None:
     """Write the bits of `mask` after `item`."""
     word_of_item = item >> 6
@@ -114,7 +114,7 @@ def _above(item: int, mask: Words, out: Words) -> None:
             out[word] = mask[word]
 
 
-@jit
+@inlined
 def _next_item(mask: Words) -> int:
     """Remove the lowest bit of `mask` and return it, -1 if there is none."""
     for word in range(mask.size):
@@ -125,7 +125,7 @@ def _next_item(mask: Words) -> int:
     return -1
 
 
-@jit
+@inlined
 def _is_empty(mask: Words) -> bool:
     some = np.uint64(0)
     for word in range(mask.size):
@@ -133,7 +133,7 @@ def _is_empty(mask: Words) -> bool:
     return bool(some == 0)
 
 
-@jit
+@inlined
 def _fill_level(
     levels: MaskLevels, below: int, masks: Words, weights: Counts, n_rows: int, item: int
 ) -> None:

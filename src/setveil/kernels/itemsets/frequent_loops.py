@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base import Counts, Ids, grown, jit, sort_slice
+from ..base import Counts, Ids, grown, inlined, jit, sort_slice
 from .projected import (
     END,
     FIRST_ITEM,
@@ -88,7 +88,7 @@ def more_steps(steps: Steps, used: int, needed: int) -> Steps:
     )
 
 
-@jit
+@inlined
 def write_step(steps: Steps, step: int, parent: int, item: int, support: int) -> None:
     """Write one step."""
     steps.parent[step] = parent
@@ -112,13 +112,13 @@ def too_many(found_by_task: Counts, task: int, found: int, most_sets: int) -> bo
     return bool(total > most_sets)
 
 
-@jit
+@inlined
 def _are_related(first: Ids, end: Ids, one: int, other: int) -> bool:
     """Tell whether one of two nodes is at or above the other."""
     return bool(first[one] <= first[other] < end[one] or first[other] <= first[one] < end[other])
 
 
-@jit
+@inlined
 def _keep_frequent(
     ranks: Ids, base: int, rank: int, tally: Tally, n_touched: int, least: int, forest: Forest
 ) -> int:
@@ -141,7 +141,7 @@ def _keep_frequent(
     return kept
 
 
-@jit
+@inlined
 def _count_subsets(
     source: Projected, low: int, high: int, local_of: Ids, kept: int, support: Counts
 ) -> None:
@@ -152,7 +152,7 @@ def _count_subsets(
     for o in range(low, high):
         row = places[o, ROW]
         mask = 0
-        for position in range(np.int64(places[o, POSITION]) + 1, rows[row, END]):
+        for position in range(np.int64(places[o, POSITION]) + 1, np.int64(rows[row, END])):
             bit = local_of[entry[position]]
             if bit >= 0:
                 mask |= 1 << bit
@@ -166,7 +166,7 @@ def _count_subsets(
         half *= 2
 
 
-@jit
+@inlined
 def _number_few(
     ranks: Ids, base: int, tally: Tally, kept: int, forest: Forest, subsets: Subsets
 ) -> None:
@@ -187,7 +187,7 @@ def _number_few(
                     barred[t] |= 1 << u
 
 
-@jit
+@inlined
 def _write_subsets(
     steps: Steps, found: int, above: int, tally: Tally, kept: int, least: int, subsets: Subsets
 ) -> int:
@@ -224,7 +224,7 @@ def search_all(
     The search ends early where all tasks together have found more than ``wanted.most_sets``.
     """
     least, most_items = wanted.least, wanted.most_items
-    levels = new_levels(wanted.longest + 1)
+    levels = new_levels(wanted.longest + 1, 1)
     at = levels.at
     step_at = np.zeros(wanted.longest + 2, np.int64)
     tally = new_tally(support_by_item.size)
@@ -246,7 +246,7 @@ def search_all(
                     return only(steps, found)
                 next_look = found + _SETS_PER_LOOK
             if level >= 0:
-                place = next_place(at, level, 0)
+                place = next_place(levels, level)
                 if place < 0:
                     level -= 1
                     if level < 0:
@@ -284,7 +284,7 @@ def search_all(
                 found = _write_subsets(steps, found, me, tally, kept, least, subsets)
             else:
                 levels = with_room(levels, level + 1, scanned, high - low, kept)
-                descend(levels, source, level, low, high, tally, kept, 1)
+                descend(levels, source, level, low, high, tally, kept)
                 level += 1
                 step_at[level] = me
             if level < 0:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base import Counts, Ids, Reals, grown, grown_lines, jit
+from ..base import Counts, Ids, Reals, grown, grown_lines, inlined, jit
 
 END, WEIGHT, ORIGIN = 0, 1, 2
 """Columns of `Projected.rows`."""
@@ -29,7 +29,7 @@ class Projected(NamedTuple):
 
     entry: Ids
     """The items of the rows, row after row, ascending in each."""
-    rows: Counts
+    rows: Ids
     """By row: where it ends in `entry`, its records, and the row of the data that it is the rest of."""
     places: Ids
     """By occurrence of an item that may be gone on with: where it is in `entry`, and its row."""
@@ -50,6 +50,8 @@ class Levels(NamedTuple):
     support: Counts
     """How many records hold the prefix and this item."""
     at: Counts
+    tail: int
+    """A place is listed if at least so many items are after it; rows without such are left out."""
 
 
 class Tally(NamedTuple):
@@ -105,7 +107,7 @@ def whole_data(
 ) -> tuple[Projected, Reals]:
     """Return rows as the searches take them, and the cost of each item; see `list_places`."""
     places, start, cost = list_places(indptr, items, n_items, tail)
-    rows = np.stack([indptr[1:], weight_by_row, np.arange(indptr.size - 1)], axis=1)
+    rows = np.stack([indptr[1:], weight_by_row, np.arange(indptr.size - 1)], axis=1).astype(np.int32)
     return Projected(items, rows, places, start), cost
 
 
@@ -120,13 +122,13 @@ def split_by_cost(cost_by_item: Reals, firsts: Ids, n_tasks: int) -> list[Ids]:
 
 
 @jit
-def new_levels(most: int) -> Levels:
+def new_levels(most: int, tail: int) -> Levels:
     """Return a stack for up to `most` levels, with none on it."""
-    entry, rows = np.empty(1024, np.int32), np.empty((1024, 3), np.int64)
+    entry, rows = np.empty(1024, np.int32), np.empty((1024, 3), np.int32)
     places, start = np.empty((1024, 2), np.int32), np.empty(1024, np.int64)
     at = np.zeros((most + 1, 4), np.int64)
     rank, count = np.empty(1024, np.int32), np.empty(1024, np.int64)
-    return Levels(Projected(entry, rows, places, start), rank, count, at)
+    return Levels(Projected(entry, rows, places, start), rank, count, at, tail)
 
 
 @jit
@@ -136,32 +138,35 @@ def new_tally(n_items: int) -> Tally:
     return Tally(np.zeros(n_items, np.int64), np.empty(n_items, np.int32), local_of)
 
 
-@jit
-def next_place(at: Counts, level: int, tail: int) -> int:
-    """Return the place of the next item of a level, -1 where fewer than `tail` would come after it."""
-    place = at[level, UPCOMING]
-    if place + tail >= at[level + 1, FIRST_ITEM]:
+@inlined
+def next_place(levels: Levels, level: int) -> int:
+    """Return the place of the next item of a level, -1 where none is left."""
+    place = levels.at[level, UPCOMING]
+    if place == levels.at[level + 1, FIRST_ITEM]:
         return -1
-    at[level, UPCOMING] += 1
+    levels.at[level, UPCOMING] += 1
     return int(place)
 
 
-@jit
+@inlined
 def rank_of(ranks: Ids, base: int, item: int) -> int:
     """Return the rank of an item of the level whose items begin at `base`; -1 is the whole data."""
     return int(ranks[base + item] if base >= 0 else item)
 
 
-@jit
+@inlined
 def count_after(source: Projected, low: int, high: int, tally: Tally) -> tuple[int, int]:
     """Count what follows the occurrences; return how many items were met, and how many entries."""
     entry, rows, places, _ = source
     count, touched, _ = tally
-    n_touched = 0
-    scanned = 0
+    n_touched, scanned = 0, 0
     for o in range(low, high):
         row = places[o, ROW]
-        begin, end, weight = np.int64(places[o, POSITION]) + 1, rows[row, END], rows[row, WEIGHT]
+        begin, end, weight = (
+            np.int64(places[o, POSITION]) + 1,
+            np.int64(rows[row, END]),
+            rows[row, WEIGHT],
+        )
         scanned += end - begin
         for position in range(begin, end):
             item = entry[position]
@@ -188,67 +193,39 @@ def with_room(levels: Levels, below: int, entries: int, rows: int, items: int) -
         grown(levels.rank, at_item, at_item + items),
         grown(levels.support, at_item, at_item + items),
         at,
+        levels.tail,
     )
 
 
-@jit
+@inlined
 def descend(
-    levels: Levels,
-    source: Projected,
-    level: int,
-    low: int,
-    high: int,
-    tally: Tally,
-    kept: int,
-    tail: int,
+    levels: Levels, source: Projected, level: int, low: int, high: int, tally: Tally, kept: int
 ) -> None:
     """Put the next level on the stack, of the rows at the places ``low .. high - 1`` of `source`.
 
-    There must be room. Its items are ``tally.touched[:kept]``, ascending, whose counts are cleared. A
-    place is listed if at least `tail` items are after it, and rows without such are left out.
+    There must be room. Its items are ``tally.touched[:kept]``, ascending, whose counts are cleared.
     """
-    below = level + 1
-    data, rank, support, at = levels
+    (entry, rows, places, start), rank, support, at, tail = levels
     count, touched, local_of = tally
-    base, above = at[below, FIRST_ITEM], int(at[level, FIRST_ITEM]) if level >= 0 else -1
+    below = level + 1
+    base, above = at[below, FIRST_ITEM], at[level, FIRST_ITEM] if level >= 0 else np.int64(-1)
+    head = base + 2 * below
+    start[head], start[head + 1] = 0, 0
     for t in range(kept):
         item = touched[t]
         local_of[item] = t
         rank[base + t] = rank_of(rank, above, item)
         support[base + t] = count[item]
         count[item] = 0
-    at[below + 1, FIRST_ITEM] = base + kept
-    at[below, UPCOMING] = base
-    _write_rows(data, at, below, source, low, high, local_of, kept, tail)
-    _write_places(data, at, below, kept, tail)
-    for t in range(kept):
-        local_of[touched[t]] = -1
-
-
-@jit
-def _write_rows(
-    data: Projected,
-    at: Counts,
-    below: int,
-    source: Projected,
-    low: int,
-    high: int,
-    local_of: Ids,
-    kept: int,
-    tail: int,
-) -> None:
-    """Write the rows of a level, and in ``data.start`` how often each item occurs, two later."""
-    entry, rows, _, start = data
-    source_entry, source_rows, source_places, _ = source
-    head = at[below, FIRST_ITEM] + 2 * below
-    for t in range(kept + 2):
-        start[head + t] = 0
+        start[head + t + 2] = 0
+    # Its rows; how often each item occurs is in `start`, two later.
     filled, last = at[below, FIRST_ENTRY], at[below, FIRST_ROW]
     for o in range(low, high):
-        row = source_places[o, ROW]
-        begin = filled
-        for position in range(np.int64(source_places[o, POSITION]) + 1, source_rows[row, END]):
-            local = local_of[source_entry[position]]
+        row, begin = source.places[o, ROW], filled
+        for position in range(
+            np.int64(source.places[o, POSITION]) + 1, np.int64(source.rows[row, END])
+        ):
+            local = local_of[source.entry[position]]
             if local >= 0:
                 entry[filled] = local
                 filled += 1
@@ -258,23 +235,16 @@ def _write_rows(
         for position in range(begin, filled - tail):
             start[head + entry[position] + 2] += 1
         rows[last, END] = filled
-        rows[last, WEIGHT] = source_rows[row, WEIGHT]
-        rows[last, ORIGIN] = source_rows[row, ORIGIN]
+        rows[last, WEIGHT] = source.rows[row, WEIGHT]
+        rows[last, ORIGIN] = source.rows[row, ORIGIN]
         last += 1
-    at[below + 1, FIRST_ENTRY], at[below + 1, FIRST_ROW] = filled, last
-
-
-@jit
-def _write_places(data: Projected, at: Counts, below: int, kept: int, tail: int) -> None:
-    """List the places of each item of a level; afterwards ``data.start`` is what it shall be."""
-    entry, rows, places, start = data
-    head = at[below, FIRST_ITEM] + 2 * below
+    # The places of each item; afterwards `start` is what it shall be.
     position = at[below, FIRST_ENTRY]
-    start[head] = position
-    start[head + 1] = position
+    start[head], start[head + 1] = position, position
     for t in range(kept):
+        local_of[touched[t]] = -1
         start[head + t + 2] += start[head + t + 1]
-    for row in range(at[below, FIRST_ROW], at[below + 1, FIRST_ROW]):
+    for row in range(at[below, FIRST_ROW], last):
         while position < rows[row, END] - tail:
             here = head + entry[position] + 1
             places[start[here], POSITION] = position
@@ -282,3 +252,6 @@ def _write_places(data: Projected, at: Counts, below: int, kept: int, tail: int)
             start[here] += 1
             position += 1
         position += tail
+    at[below, UPCOMING] = base
+    at[below + 1, FIRST_ENTRY], at[below + 1, FIRST_ROW] = filled, last
+    at[below + 1, FIRST_ITEM] = base + kept

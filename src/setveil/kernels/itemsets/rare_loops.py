@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Counts, Ids, Stop, grown, grown_lines, jit, sort_slice
+from ..base import Counts, Ids, Stop, grown, grown_lines, inlined, jit, sort_slice
 from .projected import (
     FIRST_ITEM,
     Projected,
@@ -147,7 +147,7 @@ def has_known_subset(prefix: Ids, length: int, probe: Ids, sets: Ids, table: Ids
     return False
 
 
-@jit
+@inlined
 def _keep_open(
     support_above: Counts, base: int, tally: Tally, n_touched: int, k: int, support_of_prefix: int
 ) -> int:
@@ -175,7 +175,7 @@ def rare_deep(
 ) -> Found:
     """Find the minimal rare sets of 3 items or more with a first in `firsts`."""
     k, goal, cap = sought
-    levels = new_levels(goal - 1)
+    levels = new_levels(goal - 1, 1)
     at = levels.at
     tally = new_tally(support_by_item.size)
     count, touched = tally.counts, tally.touched
@@ -193,7 +193,7 @@ def rare_deep(
         level = -1
         while not stop[0]:
             if level >= 0:
-                place = next_place(at, level, 1)
+                place = next_place(levels, level)
                 if place < 0:
                     level -= 1
                     if level < 0:
@@ -214,7 +214,7 @@ def rare_deep(
                 if kept >= goal - 2 - level:
                     sort_slice(touched, 0, kept)
                     levels = with_room(levels, level + 1, scanned, high - low, kept)
-                    descend(levels, source, level, low, high, tally, kept, 1)
+                    descend(levels, source, level, low, high, tally, kept)
                     level += 1
                     continue
                 for t in range(kept):
