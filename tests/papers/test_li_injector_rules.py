@@ -15,7 +15,7 @@ import pytest
 
 from setveil.io.hierarchies import read_hierarchy
 from setveil.mining.negative_rules import mine_negative_rules
-from setveil.mining.rule_evidence import expectation
+from setveil.mining.rule_findings import expectation
 from setveil.model.microdata import Microdata
 from setveil.model.rules import NegativeRule, impossible_values
 from tests.shared_data import shared_data

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from setveil.hierarchy.tree import Hierarchy
-from setveil.kernels.queries import estimate_supports
+from setveil.kernels.supports import estimate_supports
 from setveil.measure.branches import branch_losses
 from setveil.measure.catalogue import NAMES, chosen, score
 from setveil.measure.queries import query_errors, random_workload, workload_of

@@ -8,10 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from setveil.kernels.attack.match_loops import SHARE
 from setveil.kernels.attack.matches import (
     AT_RISK,
     SAFE,
-    SHARE,
     UNKNOWN,
     count_rare_subsets,
     draw_known,

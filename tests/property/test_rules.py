@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from setveil.hierarchy.tree import Hierarchy
 from setveil.kernels import rules as kernel
 from setveil.mining.negative_rules import mine_negative_rules
-from setveil.mining.rule_evidence import least_counts, log_p_value
-from setveil.mining.rule_findings import RuleSet
+from setveil.mining.rule_findings import RuleSet, least_counts, log_p_value
 from setveil.model.microdata import Microdata
 from setveil.model.rules import impossible_values
 from tests.oracle import rules as oracle

@@ -405,13 +405,9 @@ def split_parts(
 ) -> tuple[int, int]:
     """Split the parts on the stack until it is empty or about `budget` occurrences were visited.
 
-    ``stack[:height]`` and ``done[:n_done]`` hold parts as (low, high) in `order`; they, `order` and the
-    nodes of `cells` are changed in place.
-
-    Returns
-    -------
-    height, n_done
-        How many parts are left to do, and how many are final.
+    ``stack[:height]`` and ``done[:n_done]``, parts left to do and final ones, hold parts as (low, high)
+    in `order`; they, `order` and the nodes of `cells` are changed in place. The new `height` and
+    `n_done` are returned.
     """
     n_rows, n_nodes = cells.indptr.size - 1, worth.unit_by_node.size
     row_ends = cells.indptr[1:]

@@ -35,17 +35,7 @@ def _recode(indptr: Counts, items: Ids, node_of_leaf: Ids, out_indptr: Counts, o
 def recode_rows(indptr: Counts, items: Ids, node_of_leaf: Ids) -> tuple[Counts, Ids]:
     """Map every item of every row, and make each row ascending and free of repeats again.
 
-    Parameters
-    ----------
-    indptr, items
-        The rows.
-    node_of_leaf
-        The node that stands for each item; -1 drops the item.
-
-    Returns
-    -------
-    indptr, nodes
-        The recoded rows, as many as before; some may be empty.
+    -1 as the node of an item drops it. There are as many rows as before; some may be empty.
     """
     out_indptr = np.empty(len(indptr), np.int64)
     out_nodes = np.empty(len(items), np.int32)
@@ -198,22 +188,8 @@ def _gather(
 def merge_rows(indptr: Counts, items: Ids, weight_by_row: Counts) -> tuple[Counts, Ids, Counts, Counts]:
     """Merge identical rows and add up their weights.
 
-    The merged rows come in lexicographic order, so the result does not depend on the order of
-    the rows given.
-
-    Parameters
-    ----------
-    indptr, items
-        The rows.
-    weight_by_row
-        The number of records that each row stands for.
-
-    Returns
-    -------
-    indptr, items, weight_by_row
-        The merged rows and their weights.
-    merged_of_row
-        For each row given, the merged row that it became.
+    The merged rows come in lexicographic order, so the result does not depend on the order of the rows
+    given. The fourth array is, for each row given, the merged row that it became.
     """
     indptr, items = plain(indptr, np.int64), plain(items, np.int32)
     n_rows = indptr.size - 1
@@ -257,19 +233,9 @@ def _expand(indptr: Counts, items: Ids, parent: Ids, out_indptr: Counts, out_nod
 
 
 def expand_rows(indptr: Counts, items: Ids, parent: Ids) -> tuple[Counts, Ids]:
-    """Add to each row all ancestors of its items.
+    """Add to each row all ancestors of its items; rows stay ascending and free of repeats.
 
-    Parameters
-    ----------
-    indptr, items
-        The rows.
-    parent
-        The parent of each node, -1 for a root; a parent's id is above its children's.
-
-    Returns
-    -------
-    indptr, nodes
-        The rows with their ancestors, ascending and free of repeats.
+    A parent is -1 for a root; its id is above its children's.
     """
     indptr, items, parent = (plain(indptr, np.int64), plain(items, np.int32), plain(parent, np.int32))
     out_indptr = np.empty(indptr.size, np.int64)

@@ -4,6 +4,11 @@ A row supports a node where it holds a leaf under it, and a set where it support
 it. For each node there is the list of its rows, and for most nodes a bitmap too, with one more
 bit for each word that is not 0. Two sparse nodes meet in few words, so the intersection of a
 whole set costs little more than its result.
+
+Where only published nodes are known supports are estimated (`estimate_supports`). A row of published
+nodes, none above another, holds a node v for certain where one of them is v or below it. Where one, u,
+is above v it holds v with the share of u's leaves that are v's. The nodes of a set count as
+independent.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from .base import (
     Counts,
@@ -31,19 +37,10 @@ _LEAST_PER_TASK = 64
 
 
 def node_lists(indptr: Counts, items: Ids, parent: Ids) -> tuple[Counts, Ids]:
-    """List the rows of each node, ancestors included.
+    """List the rows of each node, ancestors included: where those of each begin, and all, ascending.
 
-    Parameters
-    ----------
-    indptr, items
-        The rows; their items may be leaves or inner nodes.
-    parent
-        The parent of each node, -1 for a root; a parent's id is above its children's.
-
-    Returns
-    -------
-    list_indptr, rows
-        The rows of node u are ``rows[list_indptr[u]:list_indptr[u + 1]]``, ascending.
+    Items of rows may be leaves or inner nodes. A parent is -1 for a root; its id is above its
+    children's.
     """
     indptr, items = plain(indptr, np.int64), plain(items, np.int32)
     parent = plain(parent, np.int32)
@@ -71,18 +68,9 @@ class Index(NamedTuple):
 def index_nodes(
     indptr: Counts, items: Ids, parent: Ids, weight_by_row: Counts, most_bytes: int = _MOST_BITMAP_BYTES
 ) -> Index:
-    """Return the index of rows, with bitmaps of the nodes with the longest lists.
+    """Return the index of rows, with `most_bytes` of bitmaps of the nodes with the longest lists.
 
-    Parameters
-    ----------
-    indptr, items
-        The rows; their items may be leaves or inner nodes.
-    parent
-        The parent of each node, -1 for a root; a parent's id is above its children's.
-    weight_by_row
-        The number of records that each row stands for.
-    most_bytes
-        The most memory that bitmaps may take.
+    Items of rows may be leaves or inner nodes; `parent` is as in `node_lists`.
     """
     list_indptr, rows = node_lists(indptr, items, parent)
     n_rows = len(weight_by_row)
@@ -103,17 +91,10 @@ def index_nodes(
 def count_supports(sets: Ids, index: Index, enough: int = 0, threads: int = 1) -> Counts:
     """Count the records that support each set of nodes.
 
-    Parameters
-    ----------
-    sets
-        One set a row, padded at its end with -1; the empty set is supported by all.
-    index
-        From `index_nodes`.
-    enough
-        Where above 0, counting a set may stop at this number or above it: then it is only known that
-        its support reaches it.
-    threads
-        The threads to use.
+    Sets are padded at their end with -1; all support the empty one.
+
+    Counting a set may stop at `enough`, where that is above 0, or above it: then it is only known that
+    its support reaches it.
     """
     sets = plain(sets, np.int32)
     support = np.empty(len(sets), np.int64)
@@ -126,30 +107,12 @@ def count_supports(sets: Ids, index: Index, enough: int = 0, threads: int = 1) -
 
 
 def lift_sets(sets: Ids, parent: Ids, index: Index, k: int, threads: int = 1) -> tuple[Ids, Counts]:
-    """Raise the nodes of each rare set to their parents, in turn, while it stays rare.
+    """Raise the nodes of each set rarer than `k` to their parents, in turn, while it stays so.
 
-    A node that a raised one meets or covers leaves the set. A set of support `k` or above is
-    returned as it is.
-
-    Parameters
-    ----------
-    sets
-        One set a row, padded at its end with -1; no node of a set is above another of it.
-    parent
-        The parent of each node, -1 for a root; a parent's id is above its children's.
-    index
-        From `index_nodes`.
-    k
-        A set is rare where its support is below this.
-    threads
-        The threads to use; the result does not depend on their number.
-
-    Returns
-    -------
-    lifted
-        The sets, nodes ascending, padded with -1; no node of them can be raised any further.
-    support_by_set
-        Their supports, exact where below `k`.
+    Sets are padded with -1; no node of a set is above another of it, and one that a raised node meets
+    or covers leaves it. Sets that are not rare are returned as they are, of the others none can be
+    raised any further; nodes ascend. The supports are exact where below `k`. `threads` make no
+    difference.
     """
     sets = plain(sets, np.int32)
     parent = plain(parent, np.int32)
@@ -412,3 +375,98 @@ def witness_leaves(
             for at in range(width):
                 found[n_found, at] = -1
     return found[:n_found], set_of[:n_found]
+
+
+@jit
+def _visit(
+    row: int,
+    share: float,
+    stage: int,
+    is_first: bool,
+    stage_of_row: Counts,
+    probability_by_row: npt.NDArray[np.float64],
+) -> float:
+    """Take one more node of the set into a row's probability; return it, 0 where the row is out."""
+    if is_first:
+        probability_by_row[row] = share
+    elif stage_of_row[row] == stage - 1:
+        probability_by_row[row] *= share
+    else:
+        return 0.0
+    stage_of_row[row] = stage
+    return float(probability_by_row[row])
+
+
+@jit
+def _estimate_part(
+    low: int,
+    high: int,
+    sets: Ids,
+    under_indptr: Counts,
+    under_rows: Ids,
+    own_indptr: Counts,
+    own_rows: Ids,
+    parent: Ids,
+    leaf_count: Counts,
+    weight_by_row: Counts,
+    estimate: npt.NDArray[np.float64],
+) -> None:
+    probability_by_row = np.zeros(weight_by_row.size, np.float64)
+    # A row is still in where its stage is that of the node before: no clearing between sets.
+    stage_of_row = np.zeros(weight_by_row.size, np.int64)
+    stage = 0
+    for s in range(low, high):
+        total = 0.0
+        size = 0
+        while size < sets.shape[1] and sets[s, size] >= 0:
+            size += 1
+        if size == 0:
+            for row in range(weight_by_row.size):
+                total += weight_by_row[row]
+        for i in range(size):
+            stage += 1
+            total = 0.0
+            node = sets[s, i]
+            for place in range(under_indptr[node], under_indptr[node + 1]):
+                row = under_rows[place]
+                total += weight_by_row[row] * _visit(
+                    row, 1.0, stage, i == 0, stage_of_row, probability_by_row
+                )
+            above = parent[node]
+            while above >= 0:
+                share = leaf_count[node] / leaf_count[above]
+                for place in range(own_indptr[above], own_indptr[above + 1]):
+                    row = own_rows[place]
+                    total += weight_by_row[row] * _visit(
+                        row, share, stage, i == 0, stage_of_row, probability_by_row
+                    )
+                above = parent[above]
+        estimate[s] = total
+
+
+def estimate_supports(
+    sets: Ids,
+    indptr: Counts,
+    nodes: Ids,
+    weight_by_row: Counts,
+    parent: Ids,
+    leaf_count: Counts,
+    threads: int = 1,
+) -> npt.NDArray[np.float64]:
+    """Estimate how many records hold each set of nodes.
+
+    Sets are padded at their end with -1; all hold the empty one. No node of a published row is above
+    another of it. A parent is -1 for a root; its id is above its children's. `threads` make no
+    difference.
+    """
+    sets, parent = plain(sets, np.int32), plain(parent, np.int32)
+    under = node_lists(indptr, nodes, parent)
+    own = node_lists(indptr, nodes, np.full(parent.size, -1, np.int32))
+    weights, leaves = plain(weight_by_row, np.int64), plain(leaf_count, np.int64)
+    estimate = np.empty(len(sets), np.float64)
+    in_threads(
+        lambda part: _estimate_part(*part, sets, *under, *own, parent, leaves, weights, estimate),
+        even_parts(len(sets), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
+        threads,
+    )
+    return estimate

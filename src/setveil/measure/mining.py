@@ -58,8 +58,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import number_distinct
-from ..kernels.queries import estimate_supports
 from ..kernels.rows import recode_rows
+from ..kernels.supports import estimate_supports
 from ..mining.itemsets import Itemsets, frequent_itemsets, least_count, node_at_level
 from ..progress import Watch
 from ..release.recoding import BeforeAfter, Merged

@@ -50,8 +50,7 @@ from ..engines.base import padded
 from ..errors import DataError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
 from ..io.lists import QueryFile
-from ..kernels.queries import estimate_supports
-from ..kernels.supports import count_supports, index_nodes
+from ..kernels.supports import count_supports, estimate_supports, index_nodes
 from ..model.numbers import counted
 from ..release.recoding import BeforeAfter
 from .scores import Measure

@@ -23,7 +23,7 @@ from ..model.microdata import Microdata
 from ..model.rules import Completeness
 from .negative_rules import scale_of
 from .rule_conditions import Conditions, conditions_of
-from .rule_evidence import UNREACHABLE, least_counts
+from .rule_findings import UNREACHABLE, least_counts
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -67,16 +67,7 @@ class Meetings:
 def find_gaps(data: Microdata, meetings: Meetings, complete: Completeness, *, most: int) -> list[Gap]:
     """Return the pairs of conditions and value that meet in 1 to `most` buckets, though expected.
 
-    Parameters
-    ----------
-    data
-        The tuples.
-    meetings
-        What meets; a tuple and a value may meet once.
-    complete
-        From where on rules are told completely.
-    most
-        In how many buckets a pair may meet to be listed.
+    A tuple and a value may meet once. `complete` tells from where on rules are told completely.
     """
     chances = {
         size: chance for size, chance in enumerate(complete.chance_by_length, 1) if chance is not None

@@ -2,7 +2,7 @@
 
 Li & Li, Injector: Mining Background Knowledge for Data Anonymization (ICDE 2008), section IV. A rule
 X => not Y is told where the tuples that meet X are so many that Y should have been among them
-(expectation, `rule_evidence`) and Y hardly is (confidence). X takes one node of some attributes'
+(expectation, `rule_findings`) and Y hardly is (confidence). X takes one node of some attributes'
 hierarchies each, at any level (`rule_conditions`); numbers may belong to their categories in part
 (`fuzzy_belonging`). Equal tuples are merged, and a kernel counts depth first through the attributes,
 going on only where some rule can still reach its expectation: the paper's Sup_Y, least over all Y.
@@ -12,7 +12,7 @@ Differences from the paper:
 - The paper leaves the length of X open; what it reports on Adult are rules of one condition. So
   `max_antecedent` is 1 by default.
 - The paper takes every rule that reaches its expectation. Here rules also pass a control of false
-  discoveries (`rule_evidence`), unless `control` says otherwise.
+  discoveries (`rule_findings`), unless `control` says otherwise.
 - A node that everybody meets is no condition.
 - Rules that follow from a more general one are told too, and marked: all and the unmarked ones rule out
   the same values for everybody.
@@ -41,8 +41,15 @@ from ..model.numbers import exact_share, whole_number
 from ..model.rules import Completeness, NegativeRule
 from ..progress import Watch
 from .rule_conditions import HUNDREDTHS, MEMBERSHIPS, Conditions, conditions_of
-from .rule_evidence import CONTROLS, believed, expectation, least_counts, log_p_value
-from .rule_findings import RuleFinding, RuleSet
+from .rule_findings import (
+    CONTROLS,
+    RuleFinding,
+    RuleSet,
+    believed,
+    expectation,
+    least_counts,
+    log_p_value,
+)
 
 MOST_RULES = 2_000_000
 MOST_CELLS = 2**27
@@ -158,16 +165,9 @@ def mine_by_options(
     threads: int | None = None,
     watch: Watch | None = None,
 ) -> RuleSet:
-    """Return the rules that `mine_negative_rules` finds, with its options as the registry names them.
+    """Return what `mine_negative_rules` finds, with its options as the registry names them.
 
-    Parameters
-    ----------
-    data
-        The tuples.
-    options
-        Options by name; those that are not about mining are passed over.
-    threads, watch
-        As there.
+    Options that are not about mining are passed over.
     """
     chosen = {keyword: options[name] for name, keyword in KEYWORDS.items() if name in options}
     return mine_negative_rules(data, **chosen, threads=threads, watch=watch)

@@ -77,18 +77,10 @@ class _Part:
 def conditions_of(
     data: Microdata, least: Sequence[int], *, fuzzy: Sequence[bool], full: int = 1
 ) -> Conditions:
-    """Return the conditions whose support is at least `least` of their attribute.
+    """Return the conditions whose support, in parts of a tuple, is `least` of their attribute.
 
-    Parameters
-    ----------
-    data
-        The tuples.
-    least
-        By attribute, the smallest support that any rule needs, in the unit of its memberships.
-    fuzzy
-        By attribute, whether its categories are fuzzy sets of numbers.
-    full
-        The membership of whoever meets a crisp condition.
+    `fuzzy` tells of each attribute whether its categories are fuzzy sets of numbers; `full` is the
+    membership of whoever meets a crisp condition.
     """
     parts = [
         _fuzzy_part(attribute, least[place]) if fuzzy[place] else _part(attribute, least[place], full)

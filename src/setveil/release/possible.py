@@ -3,7 +3,7 @@
 Classes of interchangeable tuples have the same sensitive value and the same values ruled out. To
 whoever knows the rules, and nothing else, tuples of a class are alike. A value is possible for a tuple
 if the rules allow it and the other tuples of its bucket can share the other values among them
-(Definition 1 of Li and Li, 2008); `kernels.assignments` finds that out.
+(Definition 1 of Li and Li, 2008); `kernels.buckets.assignments` finds that out.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..kernels.attack.matches import Data, draw_records
+from ..kernels.attack.match_loops import Data
+from ..kernels.attack.matches import draw_records
 from ..kernels.rows import merge_rows, recode_rows
 from ..kernels.supports import Index, count_supports, index_nodes
 from ..model.transactions import Transactions

@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from ..kernels.attack.match_loops import SHARE
 from ..kernels.attack.matches import (
     AT_RISK,
-    SHARE,
     UNKNOWN,
     count_rare_subsets,
     draw_known,

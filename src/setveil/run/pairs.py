@@ -112,7 +112,7 @@ def _warn_of_flat(pair: PatternPair) -> tuple[str, ...]:
 class Work(work.Work):
     """What there is to do for a run on two data sets."""
 
-    kernels = "move_scores"
+    kernels = "hiding"
     no_output = "Give -o FOLDER."
     prepared: Prepared
 

@@ -7,7 +7,7 @@ import numpy as np
 from setveil.hierarchy.intervals import from_intervals
 from setveil.hierarchy.tree import Hierarchy
 from setveil.mining.rule_conditions import fuzzy_belonging
-from setveil.mining.rule_evidence import UNREACHABLE, least_counts, power_at_most
+from setveil.mining.rule_findings import UNREACHABLE, least_counts, power_at_most
 from setveil.model.microdata import QuasiAttribute
 from setveil.model.rules import leaves_meeting
 

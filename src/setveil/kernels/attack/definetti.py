@@ -27,15 +27,9 @@ def learn_weights(
 ) -> None:
     """Fill `seen`: the weight of each feature (lines) with each value (columns).
 
-    Parameters
-    ----------
-    start, features
-        The tuples of bucket b are ``start[b] : start[b + 1]``; ``features[i]`` are those of tuple i,
-        each attribute's values numbered after those of the attributes before it.
-    value_start, values
-        The different values of each bucket likewise.
-    weight_start, weights
-        The weights of the tuples.
+    The tuples of bucket b are ``start[b] : start[b + 1]``, its different values likewise;
+    ``features[i]`` are those of tuple i, each attribute's values numbered after those of the attributes
+    before it.
     """
     seen[:] = 0.0
     for bucket in range(start.size - 1):

@@ -16,14 +16,9 @@ from ..base import Counts, Flags, Ids, jit
 
 @jit
 def fill_assignment(flow: Counts, need: Counts, spare: Counts, allowed: Flags) -> bool:
-    """Hand the `spare` values to the lines that `need` some, moving others on where that helps.
+    """Hand the `spare` values to the lines that `need` some, in place; tell if all then have one.
 
-    All are changed in place. Shortest augmenting paths, each as wide as it can be.
-
-    Returns
-    -------
-    bool
-        Whether nobody is left without a value.
+    Others are moved on where that helps: shortest augmenting paths, each as wide as it can be.
     """
     lines, columns = flow.shape
     from_line = np.empty(columns, np.int64)
@@ -178,16 +173,11 @@ def find_valid(held: Counts, allowed: Flags) -> tuple[bool, Flags]:
 def gather_bucket(
     sets: Ids, values: Ids, counts: Counts, cannot: Flags, line_of_set: Ids, column_of_value: Ids
 ) -> tuple[Counts, Flags]:
-    """Return a bucket's table of people and which pairs are allowed.
+    """Return a bucket's table of people and which pairs are allowed, from its classes.
 
-    Parameters
-    ----------
-    sets, values, counts
-        Classes in the bucket: the number of their set of impossible values, their value, how many.
-    cannot
-        Which values (columns) each set (lines) holds.
-    line_of_set, column_of_value
-        Work space of -1; the lines and columns given are left there, for `forget_bucket` to clear.
+    A class is the number of its set of impossible values, its value, and how many there are;
+    ``cannot[set]`` tells what a set holds. The lines and columns given are left in `line_of_set` and
+    `column_of_value`, work space of -1 for `forget_bucket` to clear.
     """
     set_of_line = np.empty(sets.size, np.int32)
     value_of_column = np.empty(sets.size, np.int32)
@@ -251,15 +241,9 @@ def list_valid(
 ) -> tuple[Counts, Ids]:
     """Return where the values begin that each line of each bucket can have, and all of them.
 
-    Parameters
-    ----------
-    line_start, set_by_line
-        The lines of bucket b are ``line_start[b] : line_start[b + 1]``; each has a set of values that
-        are impossible.
-    held_start, values, counts
-        What line i holds is ``held_start[i] : held_start[i + 1]``: values, and how many of each.
-    cannot
-        Which values (columns) each set (lines) holds.
+    The lines of bucket b are ``line_start[b] : line_start[b + 1]``; each has a set of impossible
+    values, as in `gather_bucket`. Line i holds ``held_start[i] : held_start[i + 1]``: values, and how
+    many of each.
     """
     column_of_value = np.full(cannot.shape[1], -1, np.int64)
     value_of_column = np.empty(cannot.shape[1], np.int32)

@@ -91,29 +91,12 @@ def form_compact(
     n_grouped: int,
     left: Counts,
 ) -> tuple[int, int]:
-    """Form groups of `l` mutually compatible tuples until fewer than `l` tuples or words are left.
+    """Form groups of `l` mutually compatible tuples until fewer tuples or words than that are left.
 
-    Parameters
-    ----------
-    classes
-        The tuples.
-    remaining
-        How many tuples of each class are at hand; changed in place.
-    hardness
-        With how many tuples at hand each class is incompatible; changed in place.
-    l
-        The size of a group.
-    words
-        Random words; each group takes `l`.
-    grouped, n_grouped
-        The classes of each group in turn, and how many of them are there already.
-    left
-        Gets how many tuples of each class were put aside.
-
-    Returns
-    -------
-    n_grouped, words
-        The new count, and how many words were used.
+    `remaining` tells how many tuples of each class are at hand, `hardness` with how many of these it is
+    incompatible; both are changed in place, and `left` gets how many of each class were put aside.
+    ``grouped[:n_grouped]`` are the classes of the groups so far, in turn. Each group takes `l` of the
+    random `words`; the new `n_grouped` and how many words were used are returned.
     """
     tied = np.empty(classes.value.size, np.int64)
     n_open = np.zeros(l + 1, np.int64)
@@ -176,20 +159,9 @@ def form_compact(
 def deal_values(count_by_value: Counts, l: int, words: Counts) -> tuple[Ids, int]:
     """Take one of each of the `l` values with most left, again and again, while there are `l`.
 
-    Parameters
-    ----------
-    count_by_value
-        How many tuples have each value.
-    l
-        How many values make a group.
-    words
-        Random words, one for each tuple; they tell equally frequent values apart.
-
-    Returns
-    -------
-    values, dealt
-        Values, each as often as it is counted: the first ``dealt * l`` are the groups in turn, the
-        others are left over.
+    There is a random word for each tuple; they tell equally frequent values apart. Returned are the
+    values, each as often as it is counted, and how many groups there are: the first ``l`` values are
+    the first of them and so on, the others are left over.
     """
     heap = [(-count_by_value[0], words[0], 0)]
     heap.clear()

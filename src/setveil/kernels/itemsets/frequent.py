@@ -29,10 +29,7 @@ _LEAST_COST_FOR_TASKS = 1e5
 def tree_places(parent: Ids) -> tuple[Ids, Ids]:
     """Return an interval for each node: that of a node lies within that of each ancestor.
 
-    Parameters
-    ----------
-    parent
-        The parent of each node, -1 for a root; a parent's id is above its children's.
+    A parent is -1 for a root; its id is above its children's.
     """
     n_nodes = parent.size
     size = np.ones(n_nodes, np.int32)
@@ -177,40 +174,16 @@ def find_frequent(
     threads: int = 1,
     tick: Callable[[float], None] | None = None,
 ) -> tuple[Counts, Ids, Counts] | None:
-    """Find the frequent itemsets.
+    """Find the itemsets that `least` records hold; None where they are more than `most_sets`.
 
-    Parameters
-    ----------
-    indptr, items
-        The rows.
-    weight_by_row
-        The number of records that each row stands for, all above 0.
-    n_items
-        One more than the largest item.
-    least
-        An itemset is frequent where so many records hold it, 1 or more.
-    kind
-        "all"; "closed", without the sets that a superset of the same support stands for; "maximal",
-        without those that a frequent superset stands for.
-    most_items
-        Where above 0: only sets with up to so many items.
-    parent
-        Where given, items are nodes of a forest, and the rows hold all ancestors of their items. No
-        set then has a node and its ancestor, and in place of a superset also counts a set with a
-        node for its ancestor.
-    most_sets
-        Give up where there are more sets than this.
-    threads
-        The threads to use; the result does not depend on their number.
-    tick
-        Called before each part of the work with the share begun, from any of the threads; what it
-        raises ends the search.
-
-    Returns
-    -------
-    indptr, items, support_by_set
-        The sets, items ascending; ordered by size, then lexicographically. None where there are more
-        than `most_sets`.
+    Rows stand for 1 record or more each. `kind` is "all"; "closed", without the sets that a superset of
+    the same support stands for; or "maximal", without those that a frequent superset stands for. Above
+    0, only sets with up to `most_items` are returned. With `parent`, items are nodes of a forest, and
+    the rows hold all ancestors of their items. No set then has a node and its ancestor, and in place of
+    a superset also counts a set with a node for its ancestor. `tick` is called before each part of the
+    work with the share begun, from any of the threads; what it raises ends the search. Sets come by
+    size, then lexicographically, items ascending, as rows with their supports; `threads` make no
+    difference.
     """
     indptr, items = plain(indptr, np.int64), plain(items, np.int32)
     weight_by_row = plain(weight_by_row, np.int64)

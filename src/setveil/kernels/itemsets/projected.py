@@ -74,14 +74,9 @@ def item_supports(indptr: Counts, items: Ids, weight_by_row: Counts, n_items: in
 
 @jit
 def list_places(indptr: Counts, items: Ids, n_items: int, tail: int) -> tuple[Ids, Counts, Reals]:
-    """List where each item stands with at least `tail` others after it in its row.
+    """List where each item stands with at least `tail` others after it in its row, as in `Projected`.
 
-    Returns
-    -------
-    places, start_by_item
-        As in `Projected`.
-    cost_by_item
-        How dear the search from each item may be: the pairs of items after it in its rows.
+    The third is how dear the search from each item may be: the pairs of items after it in its rows.
     """
     start = np.zeros(n_items + 2, np.int64)
     cost = np.zeros(n_items, np.float64)
@@ -162,12 +157,9 @@ def count_after(source: Projected, low: int, high: int, tally: Tally) -> tuple[i
     n_touched, scanned = 0, 0
     for o in range(low, high):
         row = places[o, ROW]
-        begin, end, weight = (
-            np.int64(places[o, POSITION]) + 1,
-            np.int64(rows[row, END]),
-            rows[row, WEIGHT],
-        )
-        scanned += end - begin
+        begin, end = np.int64(places[o, POSITION]) + 1, np.int64(rows[row, END])
+        weight = rows[row, WEIGHT]
+        scanned += int(end - begin)
         for position in range(begin, end):
             item = entry[position]
             if count[item] == 0:
@@ -208,7 +200,7 @@ def descend(
     (entry, rows, places, start), rank, support, at, tail = levels
     count, touched, local_of = tally
     below = level + 1
-    base, above = at[below, FIRST_ITEM], at[level, FIRST_ITEM] if level >= 0 else np.int64(-1)
+    base, above = at[below, FIRST_ITEM], int(at[level, FIRST_ITEM]) if level >= 0 else -1
     head = base + 2 * below
     start[head], start[head + 1] = 0, 0
     for t in range(kept):

@@ -4,7 +4,12 @@ An itemset is rare where at least one record but fewer than `k` hold it; it is m
 of its proper subsets is held by `k` records or more. A release is k^m-anonymous exactly when it
 has no minimal rare itemset of up to `m` items. The search goes depth first over itemsets in order
 of rising support, size by size, with the projected rows of each prefix; the loops are in
-`rare_loops`, and for few items in `dense_loops`.
+`rare_loops`.
+
+There may be tens of millions of sets, which are put in lexicographic order with little memory beside
+them. Where a set and its support fit into one number, the sets are packed into numbers, which lie
+together by the upper bits of their smallest item. Each part of what was found is let go as soon as it
+is packed. Then the numbers are sorted piece by piece, in threads.
 """
 
 from __future__ import annotations
@@ -16,12 +21,19 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Ask, Counts, Ids, Stop, Words, in_threads, new_stop, plain
+from ..base import Ask, Counts, Ids, Stop, Words, in_threads, jit, new_stop, plain
 from ..rows import recode_rows
-from .dense_loops import rare_dense, rows_as_masks
 from .projected import item_supports, split_by_cost, whole_data
-from .rare_loops import Found, Known, Sought, fill_table, rare_deep, rare_pairs
-from .rare_order import Part, write_in_order
+from .rare_loops import (
+    Found,
+    Known,
+    Sought,
+    fill_table,
+    rare_deep,
+    rare_dense,
+    rare_pairs,
+    rows_as_masks,
+)
 
 Search: TypeAlias = Callable[[int, Ids], Found]
 """Finds sets with some first items, up to a number for each."""
@@ -133,34 +145,13 @@ def find_rare(
     threads: int = 1,
     ask: Ask | None = None,
 ) -> tuple[Ids, Counts]:
-    """Find the minimal rare itemsets of up to `m` items.
+    """Find the minimal itemsets of up to `m` items in fewer than `k` records, but at least one.
 
-    Parameters
-    ----------
-    indptr, items
-        The rows.
-    weight_by_row
-        The number of records that each row stands for, all above 0.
-    n_items
-        One more than the largest item.
-    k
-        An itemset is rare where fewer records than this hold it, but at least one.
-    m
-        The most items in a set.
-    limit
-        Where above 0: stop when a size yields as many sets in all, small sets first, and take
-        them in turn from all first items. All sets returned are minimal even so.
-    threads
-        The threads to use; the result does not depend on their number.
-    ask
-        Called now and then; what it raises ends the search.
-
-    Returns
-    -------
-    sets
-        One set a row, items ascending, padded with -1; ordered by size, then lexicographically.
-    support_by_set
-        The number of records that hold each set.
+    Rows stand for 1 record or more each; items are below `n_items`. With a `limit` above 0 it stops
+    when a size yields as many sets in all, small sets first, and takes them in turn from all first
+    items: all sets returned are minimal even so. `threads` make no difference to the result. `ask` is
+    called now and then; what it raises ends the search. Sets come by size, then lexicographically, one
+    a row, items ascending, padded with -1, with their supports.
     """
     if ask is not None:
         ask()
@@ -220,3 +211,143 @@ def find_rare(
         write_in_order(parts, item_of_rank, k, sets[low:high], support[low:high], threads, ask)
         low = high
     return sets, support
+
+
+Part = tuple[Ids, Counts]
+"""Some sets of one size, one a row, as ranks, and their supports."""
+
+# Pieces of this size are sorted in the cache; smaller ones only cost calls.
+_LEAST_SORTED = 1 << 16
+_PIECES_PER_THREAD = 24
+_MOST_BITS = 63
+_MOST_GROUP_BITS = 16
+
+
+@jit
+def _count_smallest(sets: Ids, item_of_rank: Ids, shift: int, count_by_group: Counts) -> None:
+    """Count the sets by the upper bits of their smallest item."""
+    for row in range(sets.shape[0]):
+        smallest = item_of_rank[sets[row, 0]]
+        for i in range(1, sets.shape[1]):
+            smallest = min(smallest, item_of_rank[sets[row, i]])
+        count_by_group[smallest >> shift] += 1
+
+
+@jit
+def _sort_items(sets: Ids, row: int, item_of_rank: Ids, items: Ids) -> None:
+    """Write the items of one set, ascending."""
+    for i in range(sets.shape[1]):
+        item = item_of_rank[sets[row, i]]
+        j = i - 1
+        while j >= 0 and items[j] > item:
+            items[j + 1] = items[j]
+            j -= 1
+        items[j + 1] = item
+
+
+@jit
+def _pack(
+    sets: Ids,
+    support: Counts,
+    item_of_rank: Ids,
+    item_bits: int,
+    low_bits: int,
+    shift: int,
+    place_by_group: Counts,
+    keys: Counts,
+) -> None:
+    """Write each set and its support as one number, at the next place of its group."""
+    items = np.empty(sets.shape[1], np.int32)
+    for row in range(support.size):
+        _sort_items(sets, row, item_of_rank, items)
+        key = np.int64(0)
+        for i in range(items.size):
+            key = key << item_bits | items[i]
+        group = items[0] >> shift
+        place = place_by_group[group]
+        place_by_group[group] += 1
+        keys[place] = key << low_bits | support[row]
+
+
+@jit
+def _unpack(
+    keys: Counts, width: int, item_bits: int, low_bits: int, sets: Ids, support: Counts
+) -> None:
+    """Write packed sets to the rows of `sets`, which may be wider."""
+    for row in range(keys.size):
+        key = keys[row]
+        support[row] = key & ((1 << low_bits) - 1)
+        key >>= low_bits
+        for i in range(width - 1, -1, -1):
+            sets[row, i] = key & ((1 << item_bits) - 1)
+            key >>= item_bits
+        for i in range(width, sets.shape[1]):
+            sets[row, i] = -1
+
+
+@jit
+def _sort_all_items(sets: Ids, item_of_rank: Ids) -> None:
+    """Turn the ranks of each set into its items, ascending."""
+    items = np.empty(sets.shape[1], np.int32)
+    for row in range(sets.shape[0]):
+        _sort_items(sets, row, item_of_rank, items)
+        for i in range(items.size):
+            sets[row, i] = items[i]
+
+
+def write_in_order(
+    parts: list[Part],
+    item_of_rank: Ids,
+    k: int,
+    sets: Ids,
+    support: Counts,
+    threads: int,
+    ask: Ask | None,
+) -> None:
+    """Write sets of one size in lexicographic order of their items, and their supports, all below `k`.
+
+    Sets have two items or more; `parts` is emptied. What is wider than the sets is padded with -1.
+    """
+    if not len(sets):
+        return
+    width = parts[0][0].shape[1]
+    item_bits = max(1, int(item_of_rank.max(initial=0)).bit_length())
+    low_bits = int(k - 1).bit_length()
+    if item_bits * width + low_bits > _MOST_BITS:
+        _write_by_columns(parts, item_of_rank, sets, support)
+        return
+    shift = max(0, item_bits - _MOST_GROUP_BITS)
+    count_by_group = np.zeros(1 << (item_bits - shift), np.int64)
+    for ranks, _ in parts:
+        _count_smallest(ranks, item_of_rank, shift, count_by_group)
+    end_by_group = np.cumsum(count_by_group)
+    keys = np.empty(len(sets), np.int64)
+    place_by_group = end_by_group - count_by_group
+    while parts:
+        if ask is not None:
+            ask()
+        _pack(*parts.pop(), item_of_rank, item_bits, low_bits, shift, place_by_group, keys)
+    step = max(_LEAST_SORTED, keys.size // (_PIECES_PER_THREAD * max(1, threads)))
+    # A piece ends where a group does.
+    wanted = np.minimum(np.arange(step, keys.size + step, step), keys.size)
+    ends = np.unique(end_by_group[np.searchsorted(end_by_group, wanted)])
+    starts = np.concatenate([[0], ends[:-1]])
+
+    def finish(piece: tuple[int, int]) -> None:
+        low, high = piece
+        keys[low:high].sort()
+        _unpack(keys[low:high], width, item_bits, low_bits, sets[low:high], support[low:high])
+
+    in_threads(finish, list(zip(starts.tolist(), ends.tolist(), strict=True)), threads, ask)
+
+
+def _write_by_columns(parts: list[Part], item_of_rank: Ids, sets: Ids, support: Counts) -> None:
+    """Do it where a set does not fit into one number."""
+    items = np.concatenate([ranks for ranks, _ in parts])
+    held = np.concatenate([supports for _, supports in parts])
+    parts.clear()
+    _sort_all_items(items, item_of_rank)
+    order = np.lexsort(items.T[::-1])
+    sets[:, : items.shape[1]] = items[order]
+    sets[:, items.shape[1] :] = -1
+    support[:] = held[order]

@@ -18,21 +18,8 @@ from ..base import Counts, Flags, Ids, Words, jit, lowest_bit
 def by_last_member(threats: Ids, rank_of_node: Ids, n_ranks: int) -> tuple[Counts, Ids]:
     """Return the threats sorted by their member of largest rank, as the other members of each.
 
-    Parameters
-    ----------
-    threats
-        Sets of nodes, padded with -1.
-    rank_of_node
-        The rank of each node.
-    n_ranks
-        The number of ranks.
-
-    Returns
-    -------
-    start_by_rank
-        The threats with last member r are those from ``start_by_rank[r]`` to the next start.
-    others
-        The ranks of the other members, falling, padded with -1.
+    Those with last member r are from ``start_by_rank[r]`` to the next start; the ranks of the other
+    members are falling, padded with -1.
     """
     n_threats, width = threats.shape
     start_by_rank = np.zeros(n_ranks + 1, np.int64)
@@ -121,21 +108,9 @@ def take_step(
 ) -> int:
     """Return by how much the cost grows if `added` replace `removed` (-1: nothing) in the cut.
 
-    Parameters
-    ----------
-    removed, added
-        Ranks that leave and enter the cut.
-    stays
-        Whether to leave the cut so; otherwise everything is put back.
-    start_by_rank, others
-        The threats by last member, and their other members, padded with -1.
-    later
-        From `later_bits`.
-    cost_if_kept, cost_if_gone
-        What a node of the cut costs, kept or suppressed, by rank.
-    in_cut, kept, witness
-        The cut as a bit set, whether each rank is kept, and for a suppressed rank a threat that may
-        be the reason (only a hint).
+    All are ranks. Unless the cut `stays` so everything is put back. `later` is from `later_bits`. The
+    state is the cut as a bit set, whether each rank is `kept`, and for a suppressed rank a threat that
+    may be the reason: its `witness`, only a hint.
     """
     n_words = in_cut.size
     one = np.uint64(1)

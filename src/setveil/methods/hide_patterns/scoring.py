@@ -1,6 +1,6 @@
 """What each way to hide a pattern would change: of the patterns' growth, and of the frequent itemsets.
 
-The counting itself is in `kernels.hiding.move_scores`; this hands it the moves in parts, so that memory
+The counting itself is in `kernels.hiding`; this hands it the moves in parts, so that memory
 stays bounded however many moves and sets there are.
 """
 
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ...hierarchy.tree import Counts
 from ...kernels.base import even_parts, in_threads
-from ...kernels.hiding.move_scores import (
-    Bounds,
+from ...kernels.hiding import (
     Classes,
     Counted,
     Raised,
@@ -146,10 +145,19 @@ class Scoring:
         counted = Counted(sets, patterns.counts, held)
         rows = state.published[1 - moves.side].rows
         reading = Reading(state.tree.reading(self.every_level), state.tree.shape)
-        bounds = Bounds(state.records, self.least)
         self._in_parts(
             lambda part: score_moves(
-                *part, moves.side, classes, counted, raised, rows, reading, bounds, jumping, finite
+                *part,
+                moves.side,
+                classes,
+                counted,
+                raised,
+                rows,
+                reading,
+                state.records,
+                self.least,
+                jumping,
+                finite,
             ),
             len(moves),
             len(patterns),

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...hierarchy.tree import Counts, Hierarchy, Ids
 from ...kernels.base import Flags
-from ...kernels.hiding.rows import find_holders, match_slots, raise_entries
+from ...kernels.hiding import find_holders, match_slots, raise_entries
 from ...kernels.rows import merge_rows, recode_rows
 from ...kernels.supports import Index, count_supports, index_nodes
 from ...model.pattern_pair import PatternPair

@@ -37,30 +37,31 @@ import numpy as np
 
 from ...hierarchy.tree import Counts, Ids
 from ...kernels.base import plain
-from ...kernels.buckets.dealing import (
-    form_anew,
-    gain_bucket,
-    join_buckets,
-    relieve_bucket,
-    split_bucket,
-)
 from ...kernels.buckets.forming import form_compact
 from ...kernels.buckets.injector import (
+    WORD,
     Classes,
+    Groups,
     Tallies,
+    add_to_group,
     add_tuples,
     count_incompatible,
     form_groups,
+    start_groups,
 )
-from ...kernels.buckets.leftovers import WORD, Groups, add_to_group, start_groups
-from ...kernels.buckets.leftovers import place_class as place_in_group
+from ...kernels.buckets.injector import place_class as place_in_group
 from ...kernels.buckets.repairs import (
     LOOK,
     exchange_one,
     find_home,
+    form_anew,
+    gain_bucket,
+    join_buckets,
     place_class,
     place_near,
     place_together,
+    relieve_bucket,
+    split_bucket,
 )
 from ...kernels.buckets.store import BUDGET, Desk, Pool, Store, add, count_buckets, fill_buckets
 from ...progress import Watch

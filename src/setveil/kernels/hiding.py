@@ -1,10 +1,13 @@
-"""What moves would change, counted without making them.
+"""The steps of hiding patterns: rows like a pattern, values raised, and what that would change.
 
-A move raises values in some rows to its targets: everything strictly below one of them or, if it is
-narrow, just the values that were found like the pattern's. In a row that moves a set of nodes is held
-afterwards if none of its nodes is among those raised, and each of them is a target or was in the row
-before. All counting rests on that sentence. The image of a set has the targets in place of what is
-raised in the pattern's own rows.
+With `parent` of -1 everywhere nodes count as they stand; with the parents of the hierarchy a row also
+holds everything above its nodes.
+
+What moves would change is counted without making them. A move raises values in some rows to its
+targets: everything strictly below one of them or, if it is narrow, just the values that were found like
+the pattern's. In a row that moves a set of nodes is held afterwards if none of its nodes is among those
+raised, and each of them is a target or was in the row before. All counting rests on that sentence. The
+image of a set has the targets in place of what is raised in the pattern's own rows.
 
 Narrow moves are for sets whose values count as they stand. In a table there is nothing else below a
 target, and at every level a pattern is hidden only if everything below it goes.
@@ -16,9 +19,117 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base import Counts, Ids, Reals, jit
-from ..supports import Index, support_of
-from .rows import Shape, is_below
+from .base import Counts, Flags, Ids, Reals, jit
+from .supports import Index, support_of
+
+Shape: TypeAlias = tuple[Ids, Ids, Ids]
+"""First leaf, end of the leaves, and depth of each node."""
+
+
+@jit
+def is_below(node: int, above: int, shape: Shape) -> bool:
+    """Tell whether `node` is strictly below `above`, by their intervals of leaves: in O(1)."""
+    first, end, depth = shape
+    return bool(depth[node] > depth[above] and first[above] <= first[node] and end[node] <= end[above])
+
+
+@jit
+def common_ancestor(one: int, other: int, parent: Ids, shape: Shape) -> int:
+    """Return the lowest node that is at or above both; -1 where they are of different trees."""
+    here = one
+    while here >= 0 and here != other and not is_below(other, here, shape):
+        here = parent[here]
+    return here
+
+
+@jit
+def match_slots(
+    indptr: Counts, items: Ids, pattern: Ids, parent: Ids, shape: Shape, values: Ids, targets: Ids
+) -> None:
+    """Find in each row one value for each value of a pattern, and what both have in common.
+
+    A row's value serves one slot only. Equal values come first, then those below, then the nearest.
+    `values` and `targets` are filled with -1 where a slot finds nothing.
+    """
+    used = np.zeros(64, np.bool_)
+    depth = shape[2]
+    for row in range(indptr.size - 1):
+        start, length = indptr[row], indptr[row + 1] - indptr[row]
+        if length > used.size:
+            used = np.zeros(2 * length, np.bool_)
+        used[:length] = False
+        values[row] = -1
+        targets[row] = -1
+        for turn in range(3):
+            for slot in range(pattern.size):
+                if values[row, slot] >= 0:
+                    continue
+                best, best_target = -1, -1
+                for place in range(length):
+                    node = items[start + place]
+                    if used[place] or (turn == 0 and node != pattern[slot]):
+                        continue
+                    if turn == 1 and not is_below(node, pattern[slot], shape):
+                        continue
+                    target = common_ancestor(pattern[slot], node, parent, shape)
+                    if target >= 0 and (best < 0 or depth[target] > depth[best_target]):
+                        best, best_target = place, target
+                if best >= 0:
+                    values[row, slot] = items[start + best]
+                    targets[row, slot] = best_target
+                    used[best] = True
+
+
+@jit
+def find_holders(indptr: Counts, items: Ids, pattern: Ids, parent: Ids, holds: Flags) -> None:
+    """Tell which rows hold all of a pattern's nodes."""
+    wanted = np.zeros(parent.size, np.int64)
+    seen = np.full(parent.size, -1, np.int64)
+    for slot in range(pattern.size):
+        wanted[pattern[slot]] = 1
+    for row in range(indptr.size - 1):
+        found = 0
+        for place in range(indptr[row], indptr[row + 1]):
+            node = items[place]
+            while node >= 0 and seen[node] != row:
+                seen[node] = row
+                found += wanted[node]
+                node = parent[node]
+        holds[row] = found == pattern.size
+
+
+@jit
+def raise_entries(
+    indptr: Counts,
+    node_by_entry: Ids,
+    is_moved: Flags,
+    targets: Ids,
+    values: Ids,
+    row_of_values: Counts,
+    shape: Shape,
+) -> int:
+    """Raise what lies below a target in the rows that move, in place; return how often.
+
+    Where `values` has rows, only the values in it are raised, each to the target of its slot: row r has
+    those of ``values[row_of_values[r]]``.
+    """
+    changed = 0
+    narrow = values.shape[0] > 0
+    for row in range(indptr.size - 1):
+        if not is_moved[row]:
+            continue
+        for place in range(indptr[row], indptr[row + 1]):
+            for slot in range(targets.size):
+                node = node_by_entry[place]
+                if narrow and node != values[row_of_values[row], slot]:
+                    continue
+                if is_below(node, targets[slot], shape):
+                    node_by_entry[place] = targets[slot]
+                    changed += 1
+                    if narrow:
+                        break
+    return changed
+
 
 Rows: TypeAlias = tuple[Counts, Ids, Counts]
 """The rows of one side, and the number of records that each stands for."""
@@ -47,7 +158,7 @@ class Classes(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a row holds besides its nodes: what is above them by `parent`; the shape of the trees."""
+    """What a row holds besides its nodes: what is above them; the shape of the trees."""
 
     parent: Ids
     shape: Shape
@@ -73,22 +184,15 @@ class Counted(NamedTuple):
     own_held: Counts
 
 
-class Bounds(NamedTuple):
-    """By side, how many records there are, and the least that make a pattern."""
-
-    records: Counts
-    least: Counts
-
-
 class Work(NamedTuple):
     """Work space of a count over classes; the last five are by set."""
 
     seen: Counts
     """By node, the stamp of the last row that held it."""
     role: Ids
-    """What becomes of each node of each set in the rows of the class."""
     own_role: Ids
-    """The same in the pattern's own rows, which makes the image; `role` itself for no images."""
+    """What becomes of each node of each set in the rows of the class, and in the pattern's own, which
+    makes the image; `role` itself for no images."""
     affected: Ids
     change: Counts
     image_change: Counts
@@ -104,21 +208,12 @@ OTHER, TARGET = -1, -2
 
 
 @jit
-def _target_above(node: int, targets: Ids, shape: Shape) -> int:
-    """Return the highest target strictly above a node; -1 where there is none."""
-    best = -1
-    for slot in range(targets.size):
-        target = targets[slot]
-        higher = best < 0 or shape[2][target] < shape[2][best]
-        if higher and is_below(node, target, shape):
-            best = target
-    return best
-
-
-@jit
 def _role(node: int, targets: Ids, values: Ids, narrow: bool, shape: Shape) -> int:
-    """Return what a move makes of a node: the target that replaces it, `TARGET` or `OTHER`."""
-    above = -1 if narrow else _target_above(node, targets, shape)
+    """Return what a move makes of a node: the highest target above it, `TARGET` or `OTHER`."""
+    above = -1
+    for target in targets if not narrow else targets[:0]:
+        if (above < 0 or shape[2][target] < shape[2][above]) and is_below(node, target, shape):
+            above = int(target)
     if above >= 0:
         return above
     for slot in range(targets.size):
@@ -182,8 +277,7 @@ def count_raised(
         change[move] = 0
         image_here[move] = -1
         image_there[move] = -1
-        targets = classes.targets_by_move[move]
-        _find_roles(targets, classes.pattern, classes.narrow, sets, shape, role)
+        _find_roles(classes.targets_by_move[move], classes.pattern, classes.narrow, sets, shape, role)
         for turn in range(_find_affected(role, role, sizes, affected)):
             which = affected[turn]
             lost = False
@@ -235,30 +329,22 @@ def _count_changes(
         weight = weight_by_row[row]
         for turn in range(affected.size):
             which = affected[turn]
-            before = True
-            after = True
-            image_before = True
-            image_after = True
+            before = after = image_before = image_after = True
             for i in range(sizes[which]):
                 kind = role[which, i]
                 image = own_role[which, i]
                 has = seen[nodes[which, i]] == stamp
                 has_after = kind == TARGET or (kind == OTHER and has)
-                if not has:
-                    before = False
-                if not has_after:
-                    after = False
+                before = before and has
+                after = after and has_after
                 if image >= 0:
                     # Every row that moves holds all targets afterwards.
-                    if seen[image] != stamp:
-                        image_before = False
+                    image_before = image_before and seen[image] == stamp
                 else:
-                    if not has:
-                        image_before = False
-                    if not has_after:
-                        image_after = False
-                        if not has:
-                            break
+                    image_before = image_before and has
+                    image_after = image_after and has_after
+                    if not has and not has_after:
+                        break
             if before:
                 touched[which] += weight
                 change[which] -= weight
@@ -338,23 +424,23 @@ def score_moves(
     raised: Raised,
     rows: Rows,
     reading: Reading,
-    bounds: Bounds,
+    records: Counts,
+    least: Counts,
     jumping: Counts,
     finite: Reals,
 ) -> None:
     """Score the moves of the classes low .. high - 1, each raised with the pattern's own rows.
 
     `jumping` gets how many jumping patterns fewer there are, `finite` the sum by which the finite
-    growths fall. `side` is the side of the pattern's rows, and `raised` is what `count_raised` found.
+    growths fall. `side` is that of the pattern's rows, and `raised` is from `count_raised`. By side,
+    there are so many `records`, and `least` of them make a pattern.
     """
     sets, counts, own_held = patterns
-    records, least = bounds
     raised_change, image_here, image_there = raised
     n_sets = sets.sizes.size
     work = _new_work(sets, reading.parent.size, True)
     change, image_change, touched = work.change, work.image_change, work.touched
-    now = np.empty(2, np.int64)
-    growth = np.empty(n_sets, np.float64)
+    now, growth = np.empty(2, np.int64), np.empty(n_sets, np.float64)
     for which in range(n_sets):
         growth[which] = worst_growth(counts[which, 0], counts[which, 1], records, least)
     for which_class in range(low, high):

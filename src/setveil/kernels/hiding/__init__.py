@@ -1,1 +1,0 @@
-"""Patterns of two data sets: values raised, and what that changes."""
