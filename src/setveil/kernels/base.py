@@ -45,6 +45,8 @@ Ask: TypeAlias = Callable[[], None]
 """Called now and then while loops run; what it raises ends the work."""
 
 _SECONDS_BETWEEN_LOOKS = 0.1
+_PARTS_PER_THREAD = 16
+_LEAST_PER_PART = 64
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -100,6 +102,12 @@ def even_parts(length: int, parts: int, least: int = 1) -> list[tuple[int, int]]
     """Return up to about `parts` ranges (low, high) of `least` or more that cover a length."""
     step = max(least, -(-length // max(1, parts)))
     return [(low, min(low + step, length)) for low in range(0, length, step)]
+
+
+def in_parts(work: Callable[[int, int], object], length: int, threads: int) -> None:
+    """Call `work` with ranges (low, high) that cover a length, in threads where that pays."""
+    parts = even_parts(length, threads * _PARTS_PER_THREAD, _LEAST_PER_PART)
+    in_threads(lambda part: work(*part), parts, threads)
 
 
 @jit

@@ -122,11 +122,8 @@ def explore(
     longest, combine, full = way
     n_tuples, n_attributes = leaf_by_attribute.shape
     n_values = least_by_value.shape[1]
-    room = 256
-    found = np.full((room, longest), -1, np.int32)
-    found_value = np.empty(room, np.int32)
-    found_count = np.empty(room, np.int64)
-    found_with = np.empty(room, np.int64)
+    found, found_value = np.full((256, longest), -1, np.int32), np.empty(256, np.int32)
+    found_count, found_with = np.empty(256, np.int64), np.empty(256, np.int64)
     n_found = 0
     tests = np.zeros(longest + 1, np.int64)
     total = np.zeros(coded.n_conditions, np.int64)
@@ -192,12 +189,10 @@ def explore(
                     for value in range(n_values):
                         fits = table[start + value] * whole <= doubt * count
                         if count >= least_by_value[used, value] and fits:
-                            if n_found == room:
-                                room *= 2
-                                found = grown_lines(found, n_found, room)
-                                found_value = grown(found_value, n_found, room)
-                                found_count = grown(found_count, n_found, room)
-                                found_with = grown(found_with, n_found, room)
+                            found = grown_lines(found, n_found, n_found + 1)
+                            found_value = grown(found_value, n_found, n_found + 1)
+                            found_count = grown(found_count, n_found, n_found + 1)
+                            found_with = grown(found_with, n_found, n_found + 1)
                             for step in range(depth):
                                 found[n_found, step] = chosen[step]
                             found[n_found, depth] = condition

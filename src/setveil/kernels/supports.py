@@ -22,8 +22,7 @@ from .base import (
     Counts,
     Ids,
     Words,
-    even_parts,
-    in_threads,
+    in_parts,
     jit,
     lowest_bit,
     plain,
@@ -32,8 +31,6 @@ from .base import (
 )
 
 _MOST_BITMAP_BYTES = 1 << 29
-_TASKS_PER_THREAD = 16
-_LEAST_PER_TASK = 64
 
 
 def node_lists(indptr: Counts, items: Ids, parent: Ids) -> tuple[Counts, Ids]:
@@ -98,11 +95,7 @@ def count_supports(sets: Ids, index: Index, enough: int = 0, threads: int = 1) -
     """
     sets = plain(sets, np.int32)
     support = np.empty(len(sets), np.int64)
-    in_threads(
-        lambda part: count_part(*part, sets, index, enough, support),
-        even_parts(len(sets), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
-        threads,
-    )
+    in_parts(lambda low, high: count_part(low, high, sets, index, enough, support), len(sets), threads)
     return support
 
 
@@ -118,9 +111,9 @@ def lift_sets(sets: Ids, parent: Ids, index: Index, k: int, threads: int = 1) ->
     parent = plain(parent, np.int32)
     lifted = np.empty_like(sets)
     support = np.empty(len(sets), np.int64)
-    in_threads(
-        lambda part: lift_part(*part, sets, parent, index, k, lifted, support),
-        even_parts(len(sets), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
+    in_parts(
+        lambda low, high: lift_part(low, high, sets, parent, index, k, lifted, support),
+        len(sets),
         threads,
     )
     return lifted, support
@@ -464,9 +457,11 @@ def estimate_supports(
     own = node_lists(indptr, nodes, np.full(parent.size, -1, np.int32))
     weights, leaves = plain(weight_by_row, np.int64), plain(leaf_count, np.int64)
     estimate = np.empty(len(sets), np.float64)
-    in_threads(
-        lambda part: _estimate_part(*part, sets, *under, *own, parent, leaves, weights, estimate),
-        even_parts(len(sets), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
+    in_parts(
+        lambda low, high: _estimate_part(
+            low, high, sets, *under, *own, parent, leaves, weights, estimate
+        ),
+        len(sets),
         threads,
     )
     return estimate

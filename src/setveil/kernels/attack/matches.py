@@ -18,7 +18,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Counts, Flags, Ids, Words, even_parts, in_threads, jit, plain, row_holds
+from ..base import Counts, Flags, Ids, Words, in_parts, jit, plain, row_holds
 from ..itemsets.projected import list_places
 from ..supports import Index
 from .match_loops import Data, count_rare_sized, mark_rare_sized
@@ -27,8 +27,6 @@ States = npt.NDArray[np.int8]
 
 SAFE, AT_RISK, UNKNOWN = 0, 1, 2
 _TRIES = 64
-_TASKS_PER_THREAD = 8
-_LEAST_PER_TASK = 64
 
 
 @jit
@@ -389,9 +387,11 @@ def search_rare(
     rows = plain(rows, np.int32)
     state = np.zeros((len(rows), most), np.int8)
     evidence = np.full((len(rows), most), -1, np.int32)
-    in_threads(
-        lambda part: search_rows(rows, data, index, k, from_size, most_steps, *part, state, evidence),
-        even_parts(len(rows), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
+    in_parts(
+        lambda low, high: search_rows(
+            rows, data, index, k, from_size, most_steps, low, high, state, evidence
+        ),
+        len(rows),
         threads,
     )
     return state, evidence
@@ -407,9 +407,9 @@ def supports_of_rows(
     """
     rows = plain(rows, np.int32)
     support = np.zeros(len(rows), np.int64)
-    in_threads(
-        lambda part: count_holders(rows, data, index, enough, most_steps, *part, support),
-        even_parts(len(rows), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
+    in_parts(
+        lambda low, high: count_holders(rows, data, index, enough, most_steps, low, high, support),
+        len(rows),
         threads,
     )
     return support
@@ -423,9 +423,9 @@ def supports_signed(known: Ids, data: Data, index: Index, enough: int = 0, threa
     """
     known = plain(known, np.int32)
     support = np.zeros(len(known), np.int64)
-    in_threads(
-        lambda part: count_signed(known, data, index, enough, *part, support),
-        even_parts(len(known), threads * _TASKS_PER_THREAD, _LEAST_PER_TASK),
+    in_parts(
+        lambda low, high: count_signed(known, data, index, enough, low, high, support),
+        len(known),
         threads,
     )
     return support

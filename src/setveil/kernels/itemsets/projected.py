@@ -101,6 +101,9 @@ def whole_data(
     indptr: Counts, items: Ids, weight_by_row: Counts, n_items: int, tail: int = 1
 ) -> tuple[Projected, Reals]:
     """Return rows as the searches take them, and the cost of each item; see `list_places`."""
+    # Numbers of 32 bits: a row's record then fits into the cache twice as often.
+    if max(items.size, int(weight_by_row.sum())) >= 2**31:
+        raise OverflowError("records and the items in them must be fewer than 2^31")
     places, start, cost = list_places(indptr, items, n_items, tail)
     rows = np.stack([indptr[1:], weight_by_row, np.arange(indptr.size - 1)], axis=1).astype(np.int32)
     return Projected(items, rows, places, start), cost
