@@ -83,7 +83,7 @@ def conditions_of(
     membership of whoever meets a crisp condition.
     """
     parts = [
-        _fuzzy_part(attribute, least[place]) if fuzzy[place] else _part(attribute, least[place], full)
+        _part(attribute, least[place], full, is_fuzzy=fuzzy[place])
         for place, attribute in enumerate(data.quasi)
     ]
     sizes = [len(part.nodes) for part in parts]
@@ -121,48 +121,29 @@ def conditions_of(
     )
 
 
-def _part(attribute: QuasiAttribute, least: int, full: int) -> _Part:
+def _part(attribute: QuasiAttribute, least: int, full: int, *, is_fuzzy: bool) -> _Part:
     tree = attribute.hierarchy
     count_by_leaf = np.bincount(attribute.leaf_by_tuple, minlength=tree.n_leaves)
-    upto = np.concatenate(([0], np.cumsum(count_by_leaf)))
-    support = (upto[tree.end_leaf] - upto[tree.first_leaf]) * full
-    nodes = [node for node in _narrow(tree) if support[node] >= least]
-    place_of_node = {node: place for place, node in enumerate(nodes)}
-    leaves = [np.arange(tree.first_leaf[node], tree.end_leaf[node]) for node in nodes]
-    lengths = [len(each) for each in leaves]
-    return _Part(
-        nodes,
-        [tree.labels[node] for node in nodes],
-        np.concatenate([np.empty(0, np.int64), *leaves]).astype(np.int64),
-        np.repeat(np.arange(len(nodes)), lengths).astype(np.int64),
-        np.full(sum(lengths), full, dtype=np.int64),
-        [
-            [place_of_node[above] for above in (node, *tree.ancestors(node)) if above in place_of_node]
-            for node in nodes
-        ],
+    full = HUNDREDTHS if is_fuzzy else full
+    belonging = (
+        fuzzy_belonging(attribute) if is_fuzzy else [_whole(tree, n, full) for n in range(len(tree))]
     )
-
-
-def _fuzzy_part(attribute: QuasiAttribute, least: int) -> _Part:
-    tree = attribute.hierarchy
-    count_by_leaf = np.bincount(attribute.leaf_by_tuple, minlength=tree.n_leaves)
-    belonging = fuzzy_belonging(attribute)
+    # Who belongs to a condition by at least one half is bound.
+    bound = [frozenset(one.leaves[2 * one.hundredths >= full].tolist()) for one in belonging]
     nodes = [
         node
-        for node in _narrow(tree)
+        for node in np.flatnonzero(tree.leaf_count < tree.n_leaves).tolist()  # not for everybody
         if int((count_by_leaf[belonging[node].leaves] * belonging[node].hundredths).sum()) >= least
-        and len(belonging[node].bound) < tree.n_leaves
+        and len(bound[node]) < tree.n_leaves
     ]
     place_of_node = {node: place for place, node in enumerate(nodes)}
-    bound = {node: frozenset(belonging[node].bound.tolist()) for node in nodes}
+    chosen = [belonging[node] for node in nodes]
     return _Part(
         nodes,
-        [belonging[node].label for node in nodes],
-        _joined([belonging[node] for node in nodes], "leaves"),
-        np.repeat(np.arange(len(nodes)), [len(belonging[node].leaves) for node in nodes]).astype(
-            np.int64
-        ),
-        _joined([belonging[node] for node in nodes], "hundredths"),
+        [one.label for one in chosen],
+        _joined(chosen, "leaves"),
+        np.repeat(np.arange(len(nodes)), [len(one.leaves) for one in chosen]).astype(np.int64),
+        _joined(chosen, "hundredths"),
         [
             [
                 place_of_node[above]
@@ -178,11 +159,6 @@ def _joined(each: list[Belonging], name: str) -> Counts:
     return np.concatenate([np.empty(0, np.int64), *(getattr(one, name) for one in each)]).astype(
         np.int64
     )
-
-
-def _narrow(tree: Hierarchy) -> list[int]:
-    """Return the nodes that do not stand for everybody."""
-    return np.flatnonzero(tree.leaf_count < tree.n_leaves).tolist()
 
 
 HUNDREDTHS = 100
@@ -207,6 +183,12 @@ class Belonging:
     def bound(self) -> NDArray[np.int32]:
         """The leaves that a rule about the node binds."""
         return self.leaves[self.hundredths >= HALF]
+
+
+def _whole(tree: Hierarchy, node: int, full: int) -> Belonging:
+    """Return how leaves belong to a node wholly, or not at all."""
+    below = np.arange(tree.first_leaf[node], tree.end_leaf[node], dtype=np.int32)
+    return Belonging(below, np.full(len(below), full, dtype=np.int64), tree.labels[node])
 
 
 def fuzzy_belonging(attribute: QuasiAttribute) -> list[Belonging]:
@@ -234,8 +216,7 @@ def _belonging(
     below = np.arange(tree.first_leaf[node], tree.end_leaf[node], dtype=np.int32)
     first, last = ends[node]
     if last - first + 1 != len(below):
-        whole = np.full(len(below), HUNDREDTHS, dtype=np.int64)
-        return Belonging(below, whole, tree.labels[node])
+        return _whole(tree, node, HUNDREDTHS)
     parts = {by_number[place]: HUNDREDTHS for place in range(first, last + 1)}
     for edge, step in ((first, -1), (last, 1)):
         beside = edge + step
