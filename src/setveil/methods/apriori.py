@@ -108,7 +108,7 @@ def anonymize(
         identity = np.arange(hierarchy.n_leaves, dtype=np.int32)
         reached = apriori_cut(engine, guarantee.k, guarantee.m, identity, cost=cost, watch=watch)
         cut, figures = reached.cut, {"repairs": reached.repairs}
-    if guarantee.negative:
+    if guarantee.signed:
         figures["negative_steps"] = _repair_absences(engine, guarantee, cut, watch)
     return Outcome(Recoding.from_cut(hierarchy, cut.nodes), Objective(cost.name, cut.cost), figures)
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from random import Random
+from typing import NamedTuple
 
 from ...errors import TimeLimit, UsageError
 from ...model.guarantees import HiddenPatterns
@@ -54,6 +55,15 @@ CARE = 0.2
 """For the careful run of "grouped" a lost itemset weighs four times a distorted one."""
 
 
+class Annealing(NamedTuple):
+    """It starts at `temperature`, of which a round leaves `cooling`; of `restarts` the best is kept."""
+
+    temperature: float = 10.0
+    cooling: float = 0.4
+    restarts: int = 5
+    seed: int = 0
+
+
 def anonymize(
     pair: PatternPair,
     guarantee: HiddenPatterns,
@@ -62,29 +72,27 @@ def anonymize(
     search: str = "grouped",
     theta_p: float = 0.4,
     theta_q: float = 0.8,
-    temperature: float = 10.0,
-    cooling: float = 0.4,
-    restarts: int = 5,
-    seed: int = 0,
     multilevel: bool = False,
     guard: bool | None = None,
     watch: Watch | None = None,
     threads: int | None = None,
+    **annealing: float,
 ) -> PairOutcome:
     """Return a recoding of both data sets under which no pattern is left.
 
     `frequent_support` is the share of all records that makes an itemset frequent, sigma; with
-    `multilevel` itemsets of all levels of the hierarchy are kept, not only those of values. `theta_p`
-    weighs falling growth against distortion, `theta_q` itemsets that are distorted against those that
-    are lost. Annealing starts at `temperature`, of which a round leaves `cooling`; of `restarts` the
-    best is kept. `guard` looks after what is too rare to be a pattern: of good moves those that leave
-    fewest jumping sets just below the minimum support, from half of it on; with "grouped" alone if not
-    given. The result does not depend on `threads`.
+    `multilevel` itemsets of all levels of the hierarchy are kept, not only those of values.
+    `theta_p` weighs falling growth against distortion, `theta_q` itemsets that are distorted
+    against those that are lost. `annealing` is told by the fields of `Annealing`. `guard` looks
+    after what is too rare to be a pattern: of good moves those that leave fewest jumping sets just
+    below the minimum support, from half of it on; with "grouped" alone if not given. The result
+    does not depend on `threads`.
     """
     for name, weight in (("theta_p", theta_p), ("theta_q", theta_q)):
         if not 0 <= weight <= 1:
             raise UsageError(f"{name}={weight} is out of range.", "Allowed: 0 to 1.", code="bad-option")
-    if not temperature > 0 or not 0 <= cooling <= 1:
+    heat = Annealing(**annealing)  # type: ignore[arg-type]
+    if not heat.temperature > 0 or not 0 <= heat.cooling <= 1:
         raise UsageError(
             "the temperature must be above 0, the cooling from 0 to 1.",
             "The paper takes 10 and 0.4.",
@@ -102,12 +110,12 @@ def anonymize(
         watch=watch or Watch(),
         threads=threads,
     )
-    attempts = _Attempts(work, {"annealed": restarts, "grouped": 3}.get(search, 1))
+    attempts = _Attempts(work, {"annealed": heat.restarts, "grouped": 3}.get(search, 1))
     if search == "annealed":
-        for start in range(restarts):
+        for start in range(heat.restarts):
             # A text: the runs of two seeds have nothing in common.
-            chance = Random(f"{seed}/{start}")
-            chosen = ByChance(theta_p, theta_q, temperature, cooling, chance)
+            chance = Random(f"{heat.seed}/{start}")
+            chosen = ByChance(theta_p, theta_q, heat.temperature, heat.cooling, chance)
             attempts.add(partial(hide_one_by_one, work, Guarded(chosen)))
         return attempts.outcome()
     gainful: Ranking = ByGain(theta_p, theta_q)
