@@ -14,6 +14,7 @@ from setveil import errors
 from setveil.cli.main import app
 from setveil.refusals import NAMES, REFUSALS, VERBS
 from setveil.registry import ALL_METHODS, MethodRecord
+from setveil.run.fields import SETS
 
 MADE = "<!-- Made by `make docs`; do not edit. -->\n"
 
@@ -74,14 +75,30 @@ def _options(record: MethodRecord) -> str:
     return text + table(("in Python", "on the command line", "default", "meaning"), rows)
 
 
+JSON = """`--json` prints one object to stdout, whatever the verb and however it ends. It begins with
+`verb` and `kind`; then comes what the verb has to tell, or what is wrong. A result has no `error`."""
+
+
+def _envelope() -> Iterator[tuple[str, str, str]]:
+    """Yield what every JSON object of the command line begins with."""
+    kinds = ", ".join(f'"{kind}"' for kind in (SETS, *NAMES))
+    yield "`verb`", "first", 'the command, such as "audit" or "mine rules"; null where there is no such'
+    yield "`kind`", "second", f"the kind of release or data: {kinds}; null where none is told"
+    yield "`error`", "errors, third", "the exception, as in [exit codes](exit-codes.md)"
+    yield "`exit_code`", "errors, fourth", "the code that the command ends with"
+    known = "`remedy`, `file`, `line`, `column` where they are known"
+    yield "`problems`", "errors, last", f"all that is wrong, each with `code` and `what`, and {known}"
+
+
 def commands_page() -> str:
     """Return every command with its arguments and options."""
     root: Any = typer.main.get_command(app)
     parts = [f"{MADE}\n# Commands\n\n{root.help}\n"]
     parts.append(
-        "Results go to stdout, progress and notices to stderr. `--json` prints the result as one JSON "
-        "object.\nThe ways a command can end are listed in [exit codes](exit-codes.md).\n"
+        "Results go to stdout, progress and notices to stderr. The ways a command can end are listed "
+        "in [exit\ncodes](exit-codes.md).\n"
     )
+    parts.append(f"## JSON\n\n{JSON}\n{table(('key', 'where', 'value'), _envelope())}")
     parts += [_command(name, command) for name, command in _commands("setveil", root)]
     rows = [
         (f"`setveil {one.what}`", NAMES[one.kind], f"{one.reason} {one.remedy}")
@@ -252,8 +269,8 @@ def exit_codes_page() -> str:
         "A message reads `error[code] file:line: what is wrong. What to do.` All faults of a file are "
         "told at once,\nthe first twenty of a kind. The last line says what is on the disk: "
         "`Nothing was written.`, or that\nthe release is in place and only the result could not be "
-        "printed. With `--json` the same\nstands on stdout as an object with `error`, `exit_code` and "
-        "`problems`.\n"
+        "printed. With `--json` the same\nstands on stdout as an [object](commands.md#json) with "
+        "`error`, `exit_code` and `problems`.\n"
     )
 
 

@@ -76,7 +76,7 @@ def test_a_file_with_a_bag_is_refused(shell: Shell, file: str, content: str, lin
     ran = shell("audit", file, "-k", "2", "-m", "2", "--json")
     assert ran.code == 3, ran.out
     assert f"error[repeated-label] {file}:{line}: " in ran.err
-    assert ran.json["error"]["problems"][0]["remedy"].startswith("Published rows are sets")
+    assert ran.json["problems"][0]["remedy"].startswith("Published rows are sets")
     with pytest.raises(DataError, match="repeats the label"):
         sv.audit(file, sv.KmAnonymity(2, 2))
 

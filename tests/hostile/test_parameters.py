@@ -140,8 +140,8 @@ def test_bad_parameters(shell: Shell, words: tuple[str, ...], code: int, text: s
     assert ran.err.count("error[") >= 1
     assert ran.err.endswith("Nothing was written.\n")
     assert "Traceback" not in ran.err
-    assert ran.json["error"]["exit_code"] == code
-    for problem in ran.json["error"]["problems"]:
+    assert ran.json["exit_code"] == code
+    for problem in ran.json["problems"]:
         assert problem["code"]
         assert problem["what"]
     assert shell.names() == before

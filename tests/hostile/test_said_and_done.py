@@ -100,7 +100,7 @@ def test_notices_and_errors_that_cannot_be_printed(place: Path, redirect: str) -
     assert is_complete(place / "out")
     again = command(place, *ANONYMIZE, "--json", redirect=redirect)
     assert again.returncode == 5
-    assert json.loads(again.stdout)["error"]["problems"][0]["code"] == "exists"
+    assert json.loads(again.stdout)["problems"][0]["code"] == "exists"
     nowhere = command(place, *ANONYMIZE, "--json", redirect=f"{redirect} >/dev/full")
     assert nowhere.returncode == 5
 

@@ -67,4 +67,4 @@ def test_json_of_a_file_and_of_a_folder_say_the_same_things(local: Shell) -> Non
     assert of_folder["holds"] is of_file["holds"] is True
     assert of_folder == of_file
     refused = local("audit", "p.csv", "--json")
-    assert refused.code == refused.json["error"]["exit_code"] == 2
+    assert refused.code == refused.json["exit_code"] == 2

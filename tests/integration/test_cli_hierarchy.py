@@ -145,8 +145,8 @@ def test_missing_files_exit_5(shop: Path, run: Shell) -> None:
 def test_errors_as_json(shop: Path, run: Shell) -> None:
     (shop / "bad.csv").write_text("a;A;*\nb;A\nc;A;*\nd;A;*\n")
     answer = run.json(shop, "convert", "bad.csv", "--to", "json", code=3)
-    assert answer["error"]["problems"][0]["code"] == "ragged-row"
-    assert answer["error"]["problems"][0]["line"] == 2
+    assert answer["problems"][0]["code"] == "ragged-row"
+    assert answer["problems"][0]["line"] == 2
 
 
 def test_build_balanced_to_stdout_and_to_a_file(shop: Path, run: Shell) -> None:

@@ -65,9 +65,9 @@ def test_errors_are_text_on_stderr_and_json_on_stdout(shell: Shell) -> None:
     assert ran.code == 2
     assert ran.err.startswith("error[unknown-method]: unknown method 'optimum'. Did you mean optimal?")
     assert ran.err.endswith("Nothing was written.\n")
-    [problem] = ran.json["error"]["problems"]
+    [problem] = ran.json["problems"]
     assert problem["code"] == "unknown-method"
-    assert ran.json["error"]["exit_code"] == 2
+    assert ran.json["exit_code"] == 2
 
 
 def test_a_slip_in_the_method_is_told_before_anything_is_read(shell: Shell) -> None:

@@ -161,7 +161,7 @@ def test_faults_of_all_jobs_are_told_at_once(shell: Shell) -> None:
         "run", jobs(shell, TWO.replace("k = 2", "k = 1").replace("m = 1", "m = 99999999999")), "--json"
     )
     assert ran.code == 2
-    assert len(ran.json["error"]["problems"]) == 2
+    assert len(ran.json["problems"]) == 2
 
 
 def test_files_together(shell: Shell) -> None:
@@ -179,7 +179,7 @@ def test_a_bare_file_is_no_job(shell: Shell) -> None:
     for name in ("baskets.csv", "."):
         ran = shell("run", name, "--json")
         assert ran.code in (2, 5)
-        assert json.loads(ran.out)["error"]["problems"]
+        assert json.loads(ran.out)["problems"]
 
 
 def test_a_file_that_is_not_there(shell: Shell) -> None:

@@ -85,6 +85,7 @@ def test_measures_are_those_of_the_functions(shell: Shell) -> None:
     ran = shell("measure", "out", "--json")
     assert ran.code == 0, ran.err
     told = ran.json
+    assert (told.pop("verb"), told.pop("kind")) == ("measure", "buckets")
     assert told.pop("personal_data")
     assert told.pop("method") == "injector"
     assert told.pop("guarantee")["l"] == 2

@@ -13,7 +13,7 @@ import typer
 from ..errors import Infeasible, UsageError
 from ..registry import method as method_record
 from ..run import Cost, Promised, Run, Shown, Threads
-from ..run.fields import Options, Text, declare, listed, switch, whole
+from ..run.fields import SETS, Options, Text, declare, listed, switch, whole
 from ..run.reading import SetsInput, input_files
 from . import screen
 from .flags import as_json, check_outputs, with_flags, write_output
@@ -86,6 +86,7 @@ def compare(
         method_record(key)
     first = keys[0] if keys else None
     guarantee = asked.guarantee(first)
+    screen.about(guarantee.kind)
     check_views(asked, data)
     inputs = input_files(asked, data, asked.weights, lists=asked.item_lists())
     check_outputs(asked, inputs, "figure", "save_job")
@@ -209,6 +210,7 @@ def sweep(
 ) -> None:
     """Tell what k^m-anonymity costs for every k and m of a grid; publish nothing."""
     asked = Sweeping.take(given)
+    screen.about(SETS)
     ks, ms = _numbers("k", asked.k), _numbers("m", asked.m)
     if len(ks) * len(ms) > MOST_POINTS:
         raise UsageError(f"a grid has at most {MOST_POINTS} points.", "Give fewer k or m.")

@@ -16,6 +16,7 @@ import typer
 
 from .._version import __version__
 from ..registry import ALL_METHODS, MethodRecord, method
+from ..run.fields import SETS
 from . import screen
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ def demo(
     """Anonymize embedded groceries, publish them, audit the written files and show the result."""
     from ..io.folder.staging import check_destination
 
+    screen.about(SETS)
     check_destination(output, force=force)
     with screen.progress() as listener:
         from ..api import anonymize, audit

@@ -73,6 +73,7 @@ def anonymize(
     hidden what one holds far more often than the other (--growth).
     """
     run = Run.take(given, data=data)
+    screen.about(run.kind)
     work = run.check()
     screen.notices(work.cleaned)
     with screen.notices_before_error(work.notices, verbose=run.verbose):
@@ -164,7 +165,7 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
-    screen.forget_placed()
+    screen.begin(_verb(arguments))
     as_json = "--json" in arguments
     try:
         _sweep(arguments)
@@ -221,6 +222,21 @@ def run(arguments: Sequence[str]) -> int:
             known = out_of_memory()
     screen.failure(known, as_json=as_json, standing=_standing(arguments))
     return known.exit_code
+
+
+def _verb(arguments: Sequence[str]) -> str | None:
+    """Return the verb that is called, in two words where it has two; None where there is no such."""
+    words, found, below = [word for word in arguments if not word.startswith("-")], "", app
+    for word in words[:2]:
+        if word in {
+            one.name or getattr(one.callback, "__name__", "") for one in below.registered_commands
+        }:
+            return f"{found}{word}"
+        group = next((one for one in below.registered_groups if one.name == word), None)
+        if group is None or group.typer_instance is None:
+            break
+        found, below = f"{word} ", group.typer_instance
+    return found.strip() or None
 
 
 def _sweep(arguments: Sequence[str]) -> None:

@@ -134,6 +134,7 @@ def measure(
     asked = Asked.take(given)
     from ..io.folder.ownership import holds_buckets, holds_pair
 
+    screen.about_folder(release)
     if holds_buckets(release):
         _measure_buckets(release, asked)
         return

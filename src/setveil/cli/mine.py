@@ -172,7 +172,7 @@ def _deliver_itemsets(
                 "personal_data": COUNTS_PRIVATE,
                 "records": n_records,
                 "least_support": least,
-                "kind": asked.kind,
+                "which": asked.kind,
                 "found": len(found),
                 "itemsets": [
                     {"itemset": list(names), "support": support, "share": support / n_records}

@@ -75,6 +75,7 @@ def audit(
 ) -> None:
     """Tell whether published data keep a promise; exit code 0 if so, 1 if not."""
     asked = Auditing.take(given)
+    screen.about_folder(target)
     if asked.mode not in ("exact", "cover"):
         raise UsageError(f"unknown mode {asked.mode[:40]!r}.", "Known: exact, cover.")
     if asked.hierarchy and asked.mode != "cover":
@@ -105,6 +106,7 @@ def audit(
         witnesses=asked.witnesses,
         threads=asked.threads,
     )
+    screen.about(verdict.guarantee.kind)
     screen.result(str(verdict), verdict.as_dict(), as_json=asked.as_json)
     if not verdict.holds:
         raise typer.Exit(1)
@@ -167,6 +169,7 @@ def explain(
     The answer is personal data: rare combinations point at persons.
     """
     asked = Explaining.take(given)
+    screen.about_folder(release)
     top = check_top(asked.top, TOP)
     refuse_folder("explain", release)
     with original_of(asked) as (transactions, watch):
@@ -216,6 +219,7 @@ def report(
     measures, and what other strengths of the promise would cost. It is personal data.
     """
     asked = Reporting.take(given)
+    screen.about_folder(release)
     refuse_folder("report", release)
     original = check_original(asked.original)
     inputs = input_files(asked, original, asked.sweep)
@@ -282,6 +286,7 @@ def apply(
     Do not publish the old release beside the new one: their difference is the new records alone.
     """
     asked = Applying.take(given)
+    screen.about_folder(release)
     refuse_folder("apply", release)
     if asked.output is None:
         raise UsageError("no output is named.", "Give -o FOLDER; -o RELEASE --force replaces it.")

@@ -95,6 +95,7 @@ def risk(
     asked = Asked.take(given)
     from ..io.folder.ownership import holds_buckets
 
+    screen.about_folder(target)
     if holds_buckets(target):
         _risk_of_buckets(target, asked)
         return
@@ -104,6 +105,7 @@ def risk(
             "--rules is for a table in buckets.", "Leave it out.", code="option-does-not-fit"
         )
     _check(target, asked)
+    screen.about(SETS)
     data, guarantee = _target(target, asked)
     k = asked.k if asked.k is not None else _k_of(guarantee)
     from ..progress import Watch

@@ -54,6 +54,7 @@ class Entry:
     def as_dict(self) -> dict[str, Any]:
         plain: dict[str, Any] = {
             "job": self.name,
+            "kind": self.work.run.kind,
             "file": screen.printable(self.file),
             "status": self.status,
             "exit_code": self.exit_code,

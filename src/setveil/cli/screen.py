@@ -97,8 +97,12 @@ def result(text: str, plain: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def print_json(plain: Mapping[str, Any]) -> None:
-    """Print one JSON object to stdout; ASCII, so that it survives any terminal."""
-    echo(json.dumps(plain, indent=2, allow_nan=False, default=str))
+    """Print one JSON object to stdout; ASCII, so that it survives any terminal.
+
+    It begins with the verb and the kind of release or data that it is about, whatever comes then.
+    """
+    assert _now.keys().isdisjoint(plain), "two things of one name"
+    echo(json.dumps({**_now, **plain}, indent=2, allow_nan=False, default=str))
 
 
 def failure(error: SetveilError, *, as_json: bool, standing: str) -> None:
@@ -111,7 +115,8 @@ def failure(error: SetveilError, *, as_json: bool, standing: str) -> None:
     if as_json:
         problems = [problem.as_dict() for problem in error.problems]
         with contextlib.suppress(FileSystemError, BrokenPipeError):
-            print_json({"error": {"exit_code": error.exit_code, "problems": problems}})
+            name = type(error).__name__
+            print_json({"error": name, "exit_code": error.exit_code, "problems": problems})
 
 
 def printable(text: str, stream: Any = None) -> str:
@@ -126,11 +131,26 @@ def on_terminal() -> bool:
 
 
 _placed: list[str] = []
+_now: dict[str, str | None] = {"verb": None, "kind": None}
+"""What the run that is under way is: what JSON begins with."""
 
 
-def forget_placed() -> None:
-    """Begin a run: nothing is in place."""
+def begin(verb: str | None) -> None:
+    """Begin a run of a verb: nothing is in place, and what it is about is not known."""
     _placed.clear()
+    _now.update(verb=verb, kind=None)
+
+
+def about(kind: str | None) -> None:
+    """Note the kind of release or data that the run is about, as soon as it is known."""
+    _now["kind"] = kind
+
+
+def about_folder(path: str) -> None:
+    """Note the kind of a release folder; of anything else nothing is known yet."""
+    from ..io.folder.ownership import kind_of_folder
+
+    about(kind_of_folder(path))
 
 
 def note_placed(path: Path) -> None:

@@ -127,6 +127,14 @@ def _shape_of(folder: str | os.PathLike[str]) -> Shape | None:
         return None
 
 
+def kind_of_folder(path: str | os.PathLike[str]) -> str | None:
+    """Return the kind that a release folder says of itself that it is; None for anything else."""
+    shape = _shape_of(path)
+    if shape is None:
+        return "sets" if (Path(path) / CERTIFICATE).is_file() else None
+    return shape.kind
+
+
 def holds_buckets(path: str | os.PathLike[str]) -> bool:
     """Tell whether a folder says of itself that it is a table in buckets; False for anything else."""
     return _shape_of(path) is TABLE_IN_BUCKETS
