@@ -48,7 +48,7 @@ KINDS = (BUCKETS, PAIRS)
 NAMES = {kind.key: kind.name for kind in KINDS}
 """The kinds beside sets, in words."""
 VERBS = ("risk", "explain", "report", "apply")
-"""Verbs of the command line that do not take each folder; the reader refuses tables in buckets."""
+"""Verbs of the command line that do not take each folder; of others the reader refuses some."""
 
 REFUSALS = (
     Refusal(
@@ -89,10 +89,11 @@ REFUSALS = (
     ),
     Refusal(
         "apply",
-        PAIRS.key,
-        "new records would change what is frequent in two data sets, and so what must be hidden.",
-        "Anonymize all records anew.",
-        PAIRS.code,
+        BUCKETS.key,
+        "new people would need buckets of their own, and whoever has both releases could tell who is "
+        "new and which values are theirs.",
+        "Put the old and the new rows together into buckets anew, and replace the earlier release.",
+        BUCKETS.code,
     ),
     Refusal(
         "method",
@@ -136,10 +137,10 @@ def refuse(what: str, kind: str, named: str = "") -> None:
 
 def refuse_folder(verb: str, path: str | os.PathLike[str]) -> None:
     """Raise `UsageError` where a verb is handed the folder of a kind that it does not take."""
-    from .io.folder.ownership import holds_pair
+    from .io.folder.ownership import kind_of_folder
 
-    found = refusal(verb, PAIRS.key)
-    if found is not None and holds_pair(path):
+    found = refusal(verb, kind_of_folder(path) or "")
+    if found is not None:
         what = f"{verb} does not take this release: {found.reason}"
         raise UsageError(what, found.remedy, code=found.code)
 

@@ -142,3 +142,109 @@ def test_inputs_are_looked_for_before_the_output(released: Shell) -> None:
     assert ran.code == 5
     assert "nosuch: there is no such" in ran.err and "nodata.csv: there is no such" in ran.err
     assert "exists" not in ran.err
+
+
+BEFORE = "age,job\n20,cook\n20,clerk\n30,cook\n30,clerk\n20,cook\n30,guard\n"
+AFTER = "job,age\nguard,20\ncook,20\ncook,30\nclerk,30\ncook,20\nguard,30\n"
+TABLES = ("--against", "after.csv", "--table", "--growth", "2", "--min-support", "1/3", "-o", "out")
+
+
+@pytest.fixture
+def two_tables(shell: Shell) -> Shell:
+    write(shell, BEFORE, "before.csv")
+    write(shell, AFTER, "after.csv")
+    assert shell("anonymize", "before.csv", *TABLES).code == 0
+    return shell
+
+
+def rows_of(shell: Shell, folder: str, number: int) -> list[str]:
+    text = (shell.folder / folder / f"data-{number}.csv").read_text()
+    return sorted(text.splitlines()[1:])
+
+
+def test_new_rows_of_either_table_or_of_both(two_tables: Shell) -> None:
+    shell = two_tables
+    new = write(shell, "age,job,shoe\n20,cook,40\n30,clerk,41\n")
+    told = [rows_of(shell, "out", number) for number in (1, 2)]
+    first, second = sorted([*told[0], "20,cook", "30,*"]), sorted([*told[1], "20,cook", "30,clerk"])
+    for words, name, expected in (
+        ((new,), "one", [first, told[1]]),
+        (("--against", new), "two", [told[0], second]),
+        ((new, "--against", new), "both", [first, second]),
+    ):
+        ran = shell("apply", "out", *words, "-o", name)
+        assert ran.code == 0, ran.err
+        assert "do not publish both" in ran.err
+        assert [rows_of(shell, name, number) for number in (1, 2)] == expected
+        assert shell("audit", name).code == shell("measure", name).code == 0
+    assert "the new ones alone" in ran.err
+
+
+def test_a_table_that_a_column_splits(shell: Shell) -> None:
+    rows = [f"{pay},{line}" for pay in ("high", "low") for line in ("cook,20", "guard,30", "cook,30")]
+    write(shell, "\n".join(["pay,job,age", *rows, ""]), "all.csv")
+    words = ("--class-column", "pay", "--classes", "low,high", "--growth", "3", "-o", "out")
+    ran = shell("anonymize", "all.csv", *words)
+    assert ran.code == 0, ran.err
+    write(shell, "pay,job,age\nlow,cook,20\nlow,guard,30\n")
+    for more in ((), ("--class-column", "pay")):
+        ran = shell("apply", "out", "new.csv", *more, "-o", "both", "--force", "--json")
+        assert ran.code == 0, ran.err
+        assert ran.json["new_records"] == [2, 0] and ran.json["records"] == [5, 3]
+    ran = shell("apply", "out", "new.csv", "--class-column", "job", "-o", "x")
+    assert ran.code == 2 and "was split by the column 'pay', not by 'job'" in ran.err
+    write(shell, "job,age\ncook,20\n", "low.csv")
+    ran = shell("apply", "out", "low.csv", "-o", "x")
+    assert ran.code == 2 and "pay" in ran.err
+    assert shell("apply", "out", "--against", "low.csv", "-o", "x").code == 0
+
+
+def test_new_sets_of_either_data_set(shell: Shell) -> None:
+    write(shell, "ale,bun\nale\nmilk\nbun,milk\n", "a.csv")
+    write(shell, "ale,bun\nale,milk\nmilk\nbun\n", "b.csv")
+    words = ("--against", "b.csv", "--hierarchy", "products.csv", "--growth", "4", "--min-support", "2")
+    assert shell("anonymize", "a.csv", *words, "-o", "out").code == 0
+    write(shell, "ale,rum\nbun\n")
+    ran = shell("apply", "out", "new.csv", "--layout", "baskets", "-o", "x")
+    assert ran.code == 3 and "new.csv:1: item 'rum' is not among those that the first" in ran.err
+    ran = shell("apply", "out", "new.csv", "--layout", "baskets", "-o", "x", "--unseen", "suppress")
+    assert ran.code == 0, ran.err
+    assert "left out: 1." in ran.err and "rum" not in ran.err
+    write(shell, "ale,milk\n" * 40)
+    ran = shell("apply", "out", "new.csv", "--layout", "baskets", "-o", "no", "--json")
+    assert ran.code == 1 and ran.json["published"] is False
+    assert "no" not in shell.names()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "the new records are not named"),
+        (("before.csv", "--original", "before.csv"), "--original does not fit two data sets"),
+        (("before.csv", "--hierarchy", "products.csv"), "--hierarchy does not fit two data sets"),
+        (("before.csv", "--set", "job"), "--set does not fit two data sets"),
+        (("before.csv", "--against", "after.csv", "--class-column", "age"), "too many data sets"),
+        (("before.csv", "--class-column", "age"), "not made of one table that a column splits"),
+        (("before.csv", "--layout", "baskets"), "--layout does not fit a table"),
+        (("-", "--against", "-"), "standard input (-) is named more than once"),
+    ],
+)
+def test_what_does_not_fit_two_data_sets(two_tables: Shell, words: tuple[str, ...], told: str) -> None:
+    ran = two_tables("apply", "out", *words, "-o", "both")
+    assert ran.code == 2, ran.err
+    assert told in ran.err and "Nothing was written." in ran.err
+
+
+def test_what_is_for_two_data_sets_alone(released: Shell) -> None:
+    ran = released("apply", "out", "baskets.csv", "--against", "baskets.csv", "-o", "both")
+    assert ran.code == 2 and "--against is for a release of two data sets" in ran.err
+    assert released("apply", "out", "-o", "both").code == 2
+
+
+def test_a_table_in_buckets_takes_no_new_people(shell: Shell) -> None:
+    lines = [f"{age},{'flu' if age % 2 else 'cold'}" for age in range(8)]
+    write(shell, "\n".join(["age,ill", *lines, ""]), "table.csv")
+    words = ("--quasi", "age", "--sensitive", "ill", "--l", "2", "--guarantee", "l", "-o", "out")
+    assert shell("anonymize", "table.csv", *words).code == 0
+    ran = shell("apply", "out", "table.csv", "-o", "both")
+    assert ran.code == 2 and "new people would need buckets of their own" in ran.err

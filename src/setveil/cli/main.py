@@ -31,6 +31,7 @@ from ..errors import (
     out_of_memory,
 )
 from ..run import Run
+from . import apply as apply_more
 from . import compare, first_steps, hierarchy, measure, mine, releases, risk, screen
 from . import run as run_jobs
 from .flags import with_flags
@@ -127,7 +128,7 @@ app.command("report", epilog=releases.REPORT_EXAMPLE)(releases.report)
 app.command("compare", epilog=compare.COMPARE_EXAMPLE)(compare.compare)
 app.command("sweep", epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
 app.command("run", epilog=run_jobs.EXAMPLE)(run_jobs.run)
-app.command("apply", epilog=releases.APPLY_EXAMPLE)(releases.apply)
+app.command("apply", epilog=apply_more.EXAMPLE)(apply_more.apply)
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(mine.app, name="mine")
 app.command("methods", epilog=first_steps.METHODS_EXAMPLE)(first_steps.methods)

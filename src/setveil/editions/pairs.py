@@ -152,7 +152,7 @@ def scores_of(
     """
     from ..measure.pairs import measure_pair
 
-    record = method(release.method)
+    record = method(release.made_by)
     default = {option.name: option.default for option in record.options}
     chosen = {**default, **release.options}
     support = chosen["frequent_support"] if frequent_support is None else frequent_support

@@ -58,6 +58,11 @@ class PatternData:
     classes: tuple[str, tuple[str, str]] | None = None
     made: frozenset[str] = frozenset()
 
+    @property
+    def labelled(self) -> tuple[Transactions, Transactions]:
+        """The records of either as labels."""
+        return self.first, self.second
+
     def __repr__(self) -> str:
         return (
             f"PatternData({self.names[0]!r} with {len(self.first):,} records, "
@@ -232,14 +237,37 @@ def _told_of_both(
     return PatternData(first, second, names, notices)
 
 
+def read_one(given: Any, *, table: bool, **reading: Any) -> PatternData:
+    """Return one data set of sets or of attributes, and beside it one without records."""
+    nothing = Transactions.from_rows([])
+    name = os.fspath(given) if _is_file(given) else FRAMES[0]
+    if table:
+        cells = read_cells(given, None, file=name, **reading).complete()
+        data = cells.as_sets()
+        columns, made = cells.names, cells.made()
+        return PatternData(data, nothing, (name, ""), data.notices, columns, made=made)
+    if _is_file(given):
+        data = read_transactions(given, **reading)
+    else:
+        from .frames import from_frame
+
+        data = from_frame(given, **reading)
+    return PatternData(data, nothing, (name, ""), data.notices)
+
+
 def read_classes(
-    given: Path | object, *, class_column: str, classes: Sequence[str] | None = None, **reading: Any
+    given: Path | object,
+    *,
+    class_column: str,
+    classes: Sequence[str] | None = None,
+    some_may_lack: bool = False,
+    **reading: Any,
 ) -> PatternData:
     """Return the rows of a table, a file or a frame, split in two by the value of one column.
 
     Of `classes` the first data set's value is the first; rows of other values are left out. If not
-    given, the column must have two values, which are taken in alphabetical order. For the rest see
-    `Options`.
+    given, the column must have two values, which are taken in alphabetical order. A class without rows
+    is refused, unless `some_may_lack`. For the rest see `Options`.
     """
     cells = read_cells(given, class_column, **reading)
     column = cells.columns.by_name[class_column]
@@ -247,8 +275,11 @@ def read_classes(
     if cells.missing_cells == "error" and absent.any():
         rows = np.flatnonzero(absent)
         raise DataError(missing_cells(cells.columns, class_column, rows, MISSING_CELLS))
-    pair = _two_classes(column, absent, class_column, classes, cells.columns.file)
-    codes = [column.values.index(value) for value in pair]
+    if some_may_lack and classes is not None:
+        pair = (classes[0], classes[1])
+    else:
+        pair = _two_classes(column, absent, class_column, classes, cells.columns.file)
+    codes = [column.values.index(value) if value in column.values else -1 for value in pair]
     chosen = ~absent & np.isin(column.code_of_row, codes)
     if not chosen.all():
         # Only rows of either class have to be complete.
@@ -259,7 +290,7 @@ def read_classes(
     code_of_row = cells.columns.by_name[class_column].code_of_row
     first, second = (data.take(np.flatnonzero(code_of_row == code)) for code in codes)
     for part, value in zip((first, second), pair, strict=True):
-        if not len(part):
+        if not len(part) and not some_may_lack:
             what = f"no complete row has the class {shorten(value)}."
             remedy = "Choose what cells without a value mean (--missing-cells), or other --classes."
             raise DataError(what, remedy, code="no-records", file=cells.columns.file)

@@ -133,11 +133,16 @@ class PatternPair:
     def records(self) -> tuple[int, int]:
         return len(self.sides[0]), len(self.sides[1])
 
+    @property
+    def labelled(self) -> tuple[Transactions, Transactions]:
+        """The records of either side as labels."""
+        first, second = (as_labels(rows, self.hierarchy) for rows in self.sides)
+        return first, second
+
     @cached_property
     def originals(self) -> tuple[tuple[Transactions, NDArray[np.int64]], ...]:
         """The records of either side as labels, and their canonical order."""
-        sides = [as_labels(rows, self.hierarchy) for rows in self.sides]
-        return tuple((side, canonical_order(side)) for side in sides)
+        return tuple((side, canonical_order(side)) for side in self.labelled)
 
     def __repr__(self) -> str:
         here, there = self.records

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Bools = NDArray[np.bool_]
 
 UNKNOWN_OPTIMUM = "not known: this method gives no bound"
+APPLIED = "apply"
+"""What the certificate of a release and new records names as its method; see `Header.made_by`."""
 BY_SOLVER = "by the solver's word, which nothing recomputed"
 
 
@@ -136,6 +138,12 @@ class Header:
     seconds: float = 0.0
     notices: tuple[str, ...] = ()
     seal: Seal | None = None
+
+    @property
+    def made_by(self) -> str:
+        """The method that found the recoding, however often it was applied since."""
+        found = self.figures.get("recoding of") if self.method == APPLIED else None
+        return found if isinstance(found, str) else self.method
 
     @property
     def useless(self) -> str | None:

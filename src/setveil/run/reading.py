@@ -121,7 +121,7 @@ class Reading(Files, Tables):
             raise UsageError("--set reads a table, so --layout does not fit.", "Leave --layout out.")
         from ..io.records import read_records
 
-        _refuse_unknown(reading, read_records)
+        refuse_unknown(reading, read_records)
         separators = self.set_separator or (" ",)
         if len(separators) == 1:
             separators *= len(self.set_columns)
@@ -146,7 +146,7 @@ class Reading(Files, Tables):
         return records.as_transactions()
 
 
-def _refuse_unknown(reading: Mapping[str, Any], reader: Callable[..., object]) -> None:
+def refuse_unknown(reading: Mapping[str, Any], reader: Callable[..., object]) -> None:
     """Refuse options that a reader of tables does not have."""
     known = inspect.signature(reader).parameters
     for name in sorted(set(reading) - set(known)):
@@ -403,7 +403,7 @@ class TwoSets(Files, Cells):
         if self.is_table:
             from ..io.pairs import read_cells
 
-            _refuse_unknown(self.given(Files), read_cells)
+            refuse_unknown(self.given(Files), read_cells)
         if data == against and data != "-":
             raise UsageError("both data sets are the same file.", "Give another one (--against).")
         return [name for name in (data, against, self.labels) if name]

@@ -1,9 +1,7 @@
-"""The recoding of a release applied to new records of the same domain.
+"""New records under the labels of a release of sets.
 
-What is published is the union: the records of the release and the new ones, under the same labels. It
-is as if both had been recoded together, so the result does not depend on which records came first; and
-it is audited as any release. The audit can say no, for a new record can bring a combination that is too
-rare: then nothing is published, and everything has to be anonymized anew.
+It is as if old and new had been recoded together, so the result does not depend on which records came
+first.
 
 The loss of the union is exact. It is counted from the original records where the release holds them,
 and else from what the private twin knows: in how many records each original item is. Only a release
@@ -13,87 +11,73 @@ that holds its original records gets a seal, by which the union can later be com
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .api import as_transactions, audit, refuse_paths
-from .arguments import checked
-from .errors import HierarchyError, UsageError
-from .hierarchy.build import Parents, forest, place
-from .hierarchy.tree import Hierarchy
-from .model.costs import COST_NAMES, make_cost
-from .model.fit import by_column, labels_in
-from .model.layout import Layout, LayoutColumn
-from .model.numbers import counted
-from .model.transactions import (
+from ..api import as_transactions, audit
+from ..errors import UsageError
+from ..hierarchy.build import Parents, forest, place
+from ..hierarchy.tree import Hierarchy
+from ..model.costs import COST_NAMES, make_cost
+from ..model.fit import by_column, labels_in
+from ..model.layout import Layout, LayoutColumn
+from ..model.transactions import (
     Transactions,
     Vocabulary,
     as_labels,
     as_leaves,
     bind,
     canonical_order,
-    problem_with,
 )
-from .progress import Watch
-from .refusals import refuse_release
-from .release.recoding import BeforeAfter, InMemory, Recoding
-from .release.release import Release, dropped_notice, seal
-from .run.sets import WHOLE_DOMAIN
-
-if TYPE_CHECKING:
-    from .audit.verdict import Verdict
+from ..progress import Watch
+from ..release.header import APPLIED
+from ..release.recoding import BeforeAfter, InMemory, Recoding
+from ..release.release import Release, dropped_notice, seal
+from ..run.reading import input_files
+from ..run.sets import WHOLE_DOMAIN
+from . import Adding, Extension, refuse_labels
 
 Counts = NDArray[np.int64]
-UNSEEN = ("error", "suppress")
-METHOD = "apply"
-"""What the certificate of a union names as its method; the recoding's own is in the private twin."""
 
 
-@dataclass(frozen=True)
-class Extension:
-    """The union of a release and new records: what the audit says of it, and the union if it says yes.
+class AddingSets(Adding):
+    """New records in a file."""
 
-    `unseen` counts the new items that are left out by choice, `placed` those that a hierarchy put under
-    a published label. `alone` tells whether the new records keep the promise by themselves: whoever has
-    both releases can tell them apart.
-    """
+    def __init__(self, asked: Any, release: str, new_data: str | None) -> None:
+        super().__init__(asked, release, new_data)
+        for field in asked.given_fields():
+            if "sets" not in field.fits:
+                raise UsageError(
+                    f"{field.flag} is for a release of two data sets.",
+                    "Leave it out: this release is of one.",
+                    code="option-does-not-fit",
+                )
+        if new_data is None:
+            raise UsageError(
+                "the new records are not named.", "Give a file: setveil apply RELEASE FILE."
+            )
+        self.file = new_data
+        self.inputs = input_files(asked, new_data, asked.original)
 
-    release: Release | None
-    verdict: Verdict
-    new_records: int
-    unseen: int
-    placed: int
-    alone: bool
+    def read(self) -> Sequence[str]:
+        self.new: Transactions = self.asked.read_sets(self.file)
+        notices: Sequence[str] = self.new.notices
+        return notices
 
-    @property
-    def holds(self) -> bool:
-        return self.verdict.holds
+    def join(self, watch: Watch) -> Extension:
+        from ..reopen import read_set_release
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "holds": self.holds,
-            "new_records": self.new_records,
-            "unseen_items": self.unseen,
-            "placed_items": self.placed,
-            "new_records_keep_the_promise_alone": self.alone,
-            "verdict": self.verdict.as_dict(),
-        }
-
-    def __str__(self) -> str:
-        new = counted(self.new_records, "new record")
-        if self.holds:
-            return f"The union with {new} keeps the promise.\n{self.verdict}"
-        return (
-            f"The union with {new} does not keep the promise: "
-            f"{counted(self.verdict.violations, 'combination')} of labels would break it.\n"
-            "Nothing is published. Anonymize the old and the new records together anew.\n"
-            f"{self.verdict}"
-        )
+        asked = self.asked
+        original = None if asked.original is None else asked.read_sets(asked.original)
+        opened = read_set_release(self.path, original, watch=watch)
+        hierarchy = asked.read_trees(self.new) if asked.hierarchy else None
+        watch.tick("applying the recoding", None)
+        return extended(opened, self.new, hierarchy=hierarchy, unseen=asked.unseen, watch=watch)
 
 
 def check(
@@ -148,7 +132,7 @@ def _kinds(layout: Layout | None) -> dict[str, str]:
     return {c.name: "kept" if c.role == "sensitive" else c.role for c in columns}
 
 
-def extended(
+def with_new_items(
     release: Release,
     new: Transactions,
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
@@ -161,8 +145,7 @@ def extended(
     given = forest(hierarchy) if isinstance(hierarchy, Mapping) else hierarchy
     labels = labels_in(new)
     categories = [label for label in labels if known.node_of_label.get(label, -1) >= known.n_leaves]
-    if categories:
-        raise _told(new, categories, "item-is-category", "is a category of the release, not an item.")
+    _refuse(new, categories, "item-is-category", "is a category of the release, not an item.")
     fresh = [label for label in labels if label not in known.node_of_label]
     parents, lost = place(known, fresh, given)
     cut = {known.labels[node] for node in release.recoding.cut().tolist()}
@@ -174,8 +157,8 @@ def extended(
             parents[label] = anything
             lost.discard(label)
     strange = {label for label in fresh if label in lost or not _published(label, parents, cut)}
-    if strange and unseen == "error":
-        raise _told(new, strange, "unseen-item", "is not among those that the release was made from.")
+    if unseen == "error":
+        _refuse(new, strange, "unseen-item", "is not among those that the release was made from.")
     for label in lost:
         parents[label] = None
     tree = _sized(Hierarchy.from_parents(parents, private=known.private), known, given)
@@ -211,18 +194,15 @@ def _published(label: str, parents: Parents, cut: set[str]) -> bool:
     return here is not None
 
 
-def _told(new: Transactions, labels: Collection[str], code: str, what: str) -> HierarchyError:
-    remedies = {
-        "unseen-item": "Leave such items out (--unseen suppress), give the hierarchy that tells their "
-        "place (--hierarchy FILE), or anonymize everything anew.",
-        "item-is-category": "Use the items themselves.",
-    }
-    return HierarchyError(
-        [
-            problem_with(new, label, code, f"item {label[:40]!r} {what}", remedies[code])
-            for label in sorted(labels, key=lambda label: (new.first_line_of(label) or 0, label))
-        ]
-    )
+_REMEDIES = {
+    "unseen-item": "Leave such items out (--unseen suppress), give the hierarchy that tells their "
+    "place (--hierarchy FILE), or anonymize everything anew.",
+    "item-is-category": "Use the items themselves.",
+}
+
+
+def _refuse(new: Transactions, labels: Collection[str], code: str, what: str) -> None:
+    refuse_labels(new, labels, code, what, _REMEDIES[code])
 
 
 def cells_of(release: Release, new: Transactions) -> tuple[tuple[str, ...], ...] | None:
@@ -302,55 +282,19 @@ def with_rows(union: Release, old: Transactions, new: Transactions) -> Release:
     return replace(union, rows=rows, seal=seal(original), dropped=dropped)
 
 
-@checked("release", "hierarchy")
-def apply(
+def extended(
     release: Release,
     data: Any,
     *,
-    hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
-    unseen: str = "error",
-    watch: Watch | None = None,
+    hierarchy: Hierarchy | Mapping[str, Hierarchy] | None,
+    unseen: str,
+    watch: Watch,
 ) -> Extension:
-    """Return the union of a release and new records under the release's recoding; nothing is written.
-
-    Parameters
-    ----------
-    release
-        What `setveil.anonymize` or `setveil.read_release` returned; its recoding must be global.
-    data
-        The new records: transactions, a table's records, or any frame that `setveil.from_frame` takes.
-    hierarchy
-        The full hierarchy, or one that adds items to it: a new item below a published label is
-        published as that label.
-    unseen
-        What to do with items that the recoding does not know: "error", or "suppress" to leave them out.
-    watch
-        Progress listener and cancel switch.
-
-    >>> import setveil as sv
-    >>> old = sv.Transactions.from_rows([["ale", "milk"], ["wine", "milk"], ["milk"]])
-    >>> drinks = sv.Hierarchy.from_parents({"ale": "alcohol", "wine": "alcohol", "alcohol": "drink",
-    ...                                     "milk": "drink", "drink": None})
-    >>> release = sv.anonymize(old, sv.KmAnonymity(k=2, m=2), hierarchy=drinks)
-    >>> new = sv.Transactions.from_rows([["ale"]])
-    >>> union = apply(release, new)
-    >>> list(union.release.published.rows())
-    [('alcohol',), ('alcohol', 'milk'), ('alcohol', 'milk'), ('milk',)]
-    """
+    """Return the union of a release and new records, as `setveil.apply` does."""
     started = time.monotonic()
-    refuse_release(release)
-    watch = watch or Watch()
-    watch.tick("applying the recoding", None)
-    refuse_paths(hierarchy)
-    if unseen not in UNSEEN:
-        raise UsageError(
-            f"unseen={str(unseen)[:40]!r} is not known.",
-            f"Allowed: {', '.join(UNSEEN)}.",
-            code="unseen",
-        )
     new = as_transactions(data)
     old_counts = check(release, new, hierarchy)
-    tree, strange, placed = extended(release, new, hierarchy, unseen)
+    tree, strange, placed = with_new_items(release, new, hierarchy, unseen)
     recoding = Recoding.from_cut(
         tree,
         [
@@ -369,7 +313,7 @@ def apply(
     union = Release(
         part=InMemory(replace(published, layout=release.layout)),
         guarantee=release.guarantee,
-        method=METHOD,
+        method=APPLIED,
         recoding=recoding,
         hierarchy=tree,
         losses=lost,
@@ -378,7 +322,7 @@ def apply(
         occurrences=int(counts.sum()),
         unchanged=int(counts[recoding.node_of_leaf() == np.arange(tree.n_leaves)].sum()),
         layout=release.layout,
-        figures={"recoding of": _maker(release), "new records": len(new), "unseen items": len(strange)},
+        figures={"recoding of": release.made_by, "new records": len(new), "unseen items": len(strange)},
         suppressed_items=int(left_out.sum()),
         suppressed=int(counts[left_out].sum()),
         dropped=(-1,) * dropped,
@@ -394,12 +338,6 @@ def apply(
     return Extension(
         union if verdict.holds else None, verdict, len(new), len(strange), len(placed), alone
     )
-
-
-def _maker(release: Release) -> str:
-    """Return the method that found the recoding, however often it was applied since."""
-    found = release.figures.get("recoding of") if release.method == METHOD else None
-    return found if isinstance(found, str) else release.method
 
 
 def _notices(
@@ -421,3 +359,6 @@ def _notices(
         f"{own} keep the promise: replace the earlier release, do not publish both."
     )
     return tuple(notices)
+
+
+ADDING = AddingSets
