@@ -38,6 +38,7 @@ from ..progress import Watch
 from ..release.header import APPLIED
 from ..release.recoding import BeforeAfter, InMemory, Recoding
 from ..release.release import Release, dropped_notice, seal
+from ..run.fields import SETS
 from ..run.reading import input_files
 from ..run.sets import WHOLE_DOMAIN
 from . import Adding, Extension, refuse_labels
@@ -51,7 +52,7 @@ class AddingSets(Adding):
     def __init__(self, asked: Any, release: str, new_data: str | None) -> None:
         super().__init__(asked, release, new_data)
         for field in asked.given_fields():
-            if "sets" not in field.fits:
+            if SETS not in field.fits:
                 raise UsageError(
                     f"{field.flag} is for a release of two data sets.",
                     "Leave it out: this release is of one.",
