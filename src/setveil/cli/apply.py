@@ -82,19 +82,18 @@ def apply(
     refuse_folder("apply", release)
     if asked.output is None:
         raise UsageError("no output is named.", "Give -o FOLDER; -o RELEASE --force replaces it.")
-    from ..extend import UNSEEN, Union, of_kind
+    from ..extend import UNSEEN, Union, adding_to
 
     if asked.unseen not in UNSEEN:
         raise UsageError(
             f"--unseen {asked.unseen[:40]!r} is not known.", f"Allowed: {', '.join(UNSEEN)}."
         )
     from ..editions.sets import check_format
-    from ..io.folder.ownership import kind_of_folder
     from ..io.folder.staging import check_destination
     from ..publish import check_environment
     from ..run.work import Outcome, publish_as
 
-    adding = of_kind(kind_of_folder(release) or SETS).ADDING(asked, release, new_data)
+    adding = adding_to(release, new_data, asked)
     check_environment()
     check_format(asked.format)
     check_there([release, *adding.inputs])

@@ -19,12 +19,14 @@ from ..api import refuse_paths
 from ..arguments import checked
 from ..errors import HierarchyError, UsageError
 from ..hierarchy.tree import Hierarchy
+from ..io.folder.ownership import kind_of_folder
 from ..model.numbers import counted
 from ..model.transactions import Transactions, problem_with
 from ..progress import Watch
 from ..refusals import refuse, refuse_release
 from ..release.header import Header
 from ..release.release import Release
+from ..run.fields import SETS
 
 if TYPE_CHECKING:
     from ..audit.verdict import PairFinding, Verdict
@@ -153,6 +155,12 @@ def of_kind(kind: str) -> Any:
     """Return the module of a kind that takes new records: its `extended` and its `Adding`."""
     refuse("apply", kind)
     return importlib.import_module(f".{kind}", __package__)
+
+
+def adding_to(release: str, new_data: str | None, asked: Any) -> Adding:
+    """Return what a command does that adds records to the release in a folder."""
+    adding: Adding = of_kind(kind_of_folder(release) or SETS).ADDING(asked, release, new_data)
+    return adding
 
 
 def refuse_labels(

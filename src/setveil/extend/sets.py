@@ -38,6 +38,7 @@ from ..progress import Watch
 from ..release.header import APPLIED
 from ..release.recoding import BeforeAfter, InMemory, Recoding
 from ..release.release import Release, dropped_notice, seal
+from ..reopen import read_set_release
 from ..run.fields import SETS
 from ..run.reading import input_files
 from ..run.sets import WHOLE_DOMAIN
@@ -71,8 +72,6 @@ class AddingSets(Adding):
         return notices
 
     def join(self, watch: Watch) -> Extension:
-        from ..reopen import read_set_release
-
         asked = self.asked
         original = None if asked.original is None else asked.read_sets(asked.original)
         opened = read_set_release(self.path, original, watch=watch)

@@ -237,21 +237,15 @@ def _told_of_both(
     return PatternData(first, second, names, notices)
 
 
-def read_one(given: Any, *, table: bool, **reading: Any) -> PatternData:
-    """Return one data set of sets or of attributes, and beside it one without records."""
-    nothing = Transactions.from_rows([])
-    name = os.fspath(given) if _is_file(given) else FRAMES[0]
+def read_one(path: Path, *, table: bool, **reading: Any) -> PatternData:
+    """Return the file of one data set, of sets or of attributes, and beside it one without records."""
+    nothing, name = Transactions.from_rows([]), os.fspath(path)
     if table:
-        cells = read_cells(given, None, file=name, **reading).complete()
+        cells = read_cells(path, None, file=name, **reading).complete()
         data = cells.as_sets()
         columns, made = cells.names, cells.made()
         return PatternData(data, nothing, (name, ""), data.notices, columns, made=made)
-    if _is_file(given):
-        data = read_transactions(given, **reading)
-    else:
-        from .frames import from_frame
-
-        data = from_frame(given, **reading)
+    data = read_transactions(path, **reading)
     return PatternData(data, nothing, (name, ""), data.notices)
 
 
