@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from random import Random
 
 import numpy as np
 import pytest
 
-from setveil.errors import Infeasible, TimeLimit
+from setveil.errors import Cancelled, Infeasible, TimeLimit
 from setveil.hierarchy.tree import Hierarchy
 from setveil.measure import pairs
 from setveil.measure.pairs import frequent_distortion, measure_pair
@@ -23,7 +24,7 @@ from setveil.model.guarantees import HiddenPatterns
 from setveil.model.pattern_pair import PatternPair
 from setveil.model.transactions import Transactions
 from setveil.progress import Watch
-from tests.oracle.pair_patterns import frequent, is_pattern, raised
+from tests.oracle.pair_patterns import frequent, is_closed, is_pattern, raised
 
 TREES = {
     "a": {"a1": "aX", "a2": "aX", "a3": "aY", "aX": "*", "aY": "*", "*": None},
@@ -84,13 +85,41 @@ def labelled(pair: PatternPair, nodes: tuple[np.ndarray, ...]) -> tuple[list[fro
     )
 
 
-def patterns_of(pair: PatternPair, nodes: tuple[np.ndarray, ...], promise: HiddenPatterns) -> list:
+def as_read(
+    pair: PatternPair, nodes: tuple[np.ndarray, ...], promise: HiddenPatterns
+) -> tuple[list[frozenset[str]], ...]:
     data = labelled(pair, nodes)
-    if promise.every_level:
-        paths = {label: pair.hierarchy.path(label) for label in pair.hierarchy.labels}
-        data = tuple(raised(rows, paths) for rows in data)
+    if not promise.every_level:
+        return data
+    paths = {label: pair.hierarchy.path(label) for label in pair.hierarchy.labels}
+    return tuple(raised(rows, paths) for rows in data)
+
+
+def patterns_of(pair: PatternPair, nodes: tuple[np.ndarray, ...], promise: HiddenPatterns) -> list:
+    data = as_read(pair, nodes, promise)
     found = frequent(data, promise.min_support)
     return [left for left in found if is_pattern(data, left, promise.growth)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_closed_patterns_are_counted_or_at_least_some_of_them(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(f"{seed} counted")
+    pair, promise = random_pair(random), random_promise(random)
+    leaves = tuple(rows.leaves for rows in pair.sides)
+    data = as_read(pair, leaves, promise)
+    expected = sum(is_closed(data, left) for left in patterns_of(pair, leaves, promise))
+    count = partial(pattern_work.count_patterns, pair, promise, threads=1)
+    assert count(watch=Watch()) == (expected, True)
+    assert count(watch=Watch(time_limit=1e-9)) == (0, False)
+    monkeypatch.setattr(pattern_work, "MOST_COUNTED", random.choice((2, 3, 5)))
+    found, is_all = count(watch=Watch())
+    assert found == expected if is_all else found <= expected
+    stopped = Watch()
+    stopped.cancel()
+    with pytest.raises(Cancelled):
+        count(watch=stopped)
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -58,6 +58,25 @@ def test_only_a_table_has_hierarchies_of_columns(tmp_path: Path) -> None:
     assert table.values["hierarchy"] == (f"a={tmp_path / 'b.csv'}",)
 
 
+@pytest.mark.parametrize(
+    "told", ["quasi = 'a=b,a'", "class_column = 'c'", "table = true", "attributes = 'a=b'"]
+)
+def test_tables_of_all_kinds_have_hierarchies_of_columns(tmp_path: Path, told: str) -> None:
+    """A column's name may hold the sign itself, where the columns are named."""
+    (job,) = read(tmp_path, told + "\nhierarchy = ['a=b=c.csv', 'a=/d.csv']\n")
+    column = "a=b=" if "quasi" in told else "a="
+    path = tmp_path / ("c.csv" if "quasi" in told else "b=c.csv")
+    assert job.values["hierarchy"] == (f"{column}{path}", "a=/d.csv")
+
+
+def test_the_files_of_all_kinds_are_found_beside_the_job(tmp_path: Path) -> None:
+    (pair,) = read(tmp_path, 'data = "a.csv"\nagainst = "b.csv"\ngrowth = 5.0\nmin_support = "1/3"\n')
+    assert (pair.values["against"], pair.values["growth"]) == (str(tmp_path / "b.csv"), "5.0")
+    (table,) = read(tmp_path, 'quasi = "age,sex"\nsensitive = "@x"\nrules = "r.csv"\n')
+    assert table.values["rules"] == str(tmp_path / "r.csv")
+    assert table.values["sensitive"] == ("@x",)  # a column, not a list of items
+
+
 def test_lists_of_items_may_be_files(tmp_path: Path) -> None:
     (job,) = read(tmp_path, 'sensitive = ["hiv", "@more.txt"]')
     assert job.values["sensitive"] == ("hiv", f"@{tmp_path / 'more.txt'}")
@@ -155,10 +174,10 @@ def test_what_toml_cannot_hold_is_refused() -> None:
 
 
 def test_every_flag_of_anonymize_is_a_key_or_named_as_none() -> None:
-    of_sets = {field.name for field in fields_of(Run) if "sets" in field.fits}
+    every = {field.name for field in fields_of(Run)}
     not_of_a_job = {field.name for field in fields_of(Run) if not field.in_job}
-    assert not_of_a_job == {"dry_run", "as_json", "save_job", "verbose"}
-    assert of_sets - not_of_a_job <= {field.name for field in job_fields()}
+    assert not_of_a_job == {"dry_run", "rules_only", "as_json", "save_job", "verbose"}
+    assert every - not_of_a_job == {field.name for field in job_fields()}
     keys = [field.key for field in keys_of_jobs()]
     assert len(set(keys)) == len(keys)
     assert {"data", "set", "id", "guarantee", "time_limit", "suppression"} <= set(keys)

@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -76,6 +76,7 @@ def anonymize(
     run = Run.take(given, data=data)
     screen.about(run.kind)
     work = run.check()
+    save_job = _saver(run)
     screen.notices(work.cleaned)
     with screen.notices_before_error(work.notices, verbose=run.verbose):
         work.read()
@@ -84,7 +85,7 @@ def anonymize(
                 text, plain = work.estimate(work.watch(listener))
             else:
                 outcome = work.execute(listener, screen.note_placed)
-    _save_job(run)
+    save_job()
     if run.is_preview:
         screen.notices(work.notices, verbose=run.verbose)
         _show_preview(work, text, plain)
@@ -93,13 +94,20 @@ def anonymize(
     screen.result(str(outcome), outcome.as_dict(), as_json=run.as_json)
 
 
-def _save_job(run: Run) -> None:
-    if run.save_job is None:
-        return
-    from ..run.file import write_job
+def _saver(run: Run) -> Callable[[], None]:
+    """Return what writes the job, where that is asked for; `UsageError` where the run can be none."""
+    path = run.save_job
+    if path is None:
+        return lambda: None
+    from ..run.file import text_of_run, write_job
 
-    write_job(run.save_job, run, about=("A job of setveil.",), force=run.force)
-    screen.notices([f"the job is written to {run.save_job}."])
+    text_of_run(path, run)
+
+    def save() -> None:
+        write_job(path, run, about=("A job of setveil.",), force=run.force)
+        screen.notices([f"the job is written to {path}."])
+
+    return save
 
 
 def _show_preview(work: Work, text: str, plain: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import FileSystemError, ResourceLimit, UsageError
+from ..progress import Watch
 from ..refusals import refuse_folder
 from ..run import Shown
 from ..run.fields import BUCKETS, SETS, Fields, Text, declare, refuse_stdin_twice, refuse_unfit, switch
@@ -108,7 +109,6 @@ def risk(
     screen.about(SETS)
     data, guarantee = _target(target, asked)
     k = asked.k if asked.k is not None else _k_of(guarantee)
-    from ..progress import Watch
     from ..risk.assessment import RiskComparison, assess_risk
     from ..risk.curve import quick_budget
     from ..risk.exposed import most_exposed
@@ -217,7 +217,6 @@ def _risk_of_buckets(target: str, asked: Asked) -> None:
     """Show what two attackers get out of a table in buckets."""
     refuse_beside_buckets(asked)
     from ..io.folder.ownership import private_twin
-    from ..progress import Watch
     from ..reopen.others import read_bucket_release, read_public_buckets
     from ..risk.buckets import TableRisk, attack_by_learning, attack_by_rules
 

@@ -12,7 +12,7 @@ import typer
 
 from ..errors import Cancelled, FileSystemError, Problem, ResourceLimit, SetveilError, UsageError
 from ..run import Shown
-from ..run.fields import SETS, Texts, switch, texts
+from ..run.fields import Texts, switch, texts
 from . import screen
 from .flags import as_json, with_flags
 
@@ -142,8 +142,6 @@ def _check(job: FileJob, asked: Asked) -> Work:
     for key, usual in (("data", "baskets.csv"), ("output", "release")):
         if key not in job.values:
             raise UsageError(f"{key} is missing.", f'Write for example {key} = "{usual}".')
-    if run.kind != SETS:
-        run.guarantee(run.method)  # which says that a job is about sets
     work = run.check()
     work.check_job()
     for name in work.inputs:
@@ -211,24 +209,30 @@ def _attempt(entry: Entry, asked: Asked) -> None:
     screen.say(f"job {entry.name}: {known.text()}{in_place}")
 
 
+def _of_entry(notice: str, entry: Entry) -> str:
+    """Return a notice that says of which job it is; a warning and a remark stay one."""
+    said = notice.removeprefix("warning: ")
+    kind = notice[: len(notice) - len(said)]
+    return type(notice)(f"{kind}job {entry.name}: {said}")
+
+
 def _carry_out(entry: Entry, asked: Asked) -> None:
     from ..run.work import named_listener
 
     work = entry.work
     with screen.notices_before_error(work.notices, verbose=asked.verbose):
         work.read()
-        if asked.dry_run:
-            text, entry.result = work.estimate(work.watch())
-            notices: Sequence[str] = work.notices
-            entry.status = "would run"
-        else:
-            with screen.progress(work.kernels) as listener:
-                outcome = work.execute(named_listener(listener, entry.name), screen.note_placed)
+        with screen.progress(work.kernels) as listener:
+            named = named_listener(listener, entry.name)
+            if asked.dry_run:
+                text, entry.result = work.estimate(work.watch(named))
+                notices: Sequence[str] = work.notices
+                entry.status = "would run"
+            else:
+                outcome = work.execute(named, screen.note_placed)
     if not asked.dry_run:
         entry.status = "done"
         text, entry.result, notices = str(outcome), outcome.as_dict(), outcome.notices
-    # A remark stays one: it is shown where all is asked for.
-    named_notices = [type(notice)(f"job {entry.name}: {notice}") for notice in notices]
-    screen.notices(named_notices, verbose=asked.verbose)
+    screen.notices([_of_entry(notice, entry) for notice in notices], verbose=asked.verbose)
     if not asked.as_json:
         screen.echo(f"Job {entry.name}: {text}")

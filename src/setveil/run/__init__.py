@@ -250,10 +250,7 @@ class Preview(Fields):
     PANEL = "Run"
 
     dry_run: bool = switch(
-        "show an estimate and what would be done; write nothing",
-        fits="sets buckets",
-        remedies={PAIRS: "Leave it out; -o writes nothing before the audit has said yes."},
-        in_job=False,
+        "show an estimate and what would be done; write nothing", fits=ALL, in_job=False
     )
 
 
@@ -278,8 +275,6 @@ class Output(Fields):
     save_job: Text = declare(
         "write these flags as a job that `setveil run` repeats",
         metavar="FILE.toml",
-        fits=SETS,
-        remedies={PAIRS: "Leave it out: a job file tells of one data set."},
         in_job=False,
     )
     as_json: bool = switch("print the result as JSON", "--json", in_job=False)
@@ -300,9 +295,11 @@ class Facts(Fields):
     rules: Text = declare(
         "known facts that join the mined rules: lines like the table's, see `setveil mine rules`",
         metavar="FILE",
+        path="file",
     )
     rules_only: bool = switch(
-        "mine the rules and show them; with -o FILE.csv write them there; no buckets are made"
+        "mine the rules and show them; with -o FILE.csv write them there; no buckets are made",
+        in_job=False,
     )
 
 
@@ -401,5 +398,10 @@ class Run(
 
 def job_fields() -> tuple[Field, ...]:
     """Return the fields that a job file may hold, in the order in which a job is written."""
-    groups = (Trees, Promised, Method, Cost, Limits, Options, Output, Files, Tables)
-    return tuple(field for group in groups for field in fields_of(group) if field.in_job)
+    data = (TwoSets, Quasi, Trees, Intervals, Facts)
+    groups = (*data, Promised, Growth, Method, Cost, Limits, Options, Output, Files, Tables)
+    found: dict[str, Field] = {}
+    for field in (field for group in groups for field in fields_of(group) if field.in_job):
+        found.pop(field.name, None)  # how files are read comes last, also those of two data sets
+        found[field.name] = field
+    return tuple(found.values())

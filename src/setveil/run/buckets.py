@@ -268,11 +268,7 @@ class Work(work.Work):
             "rules": len(start.rules),
             "output": run.output,
         }
-        lines = ["Dry run: nothing was written."]
-        for name in ("method", "records", "left_out", "buckets_at_most", "rules"):
-            shown = f"{plain[name]:,}" if isinstance(plain[name], int) else plain[name]
-            lines.append(f"  {name.replace('_', ' ').ljust(16)} {shown}")
-        return "\n".join(lines), plain
+        return work.told_of_estimate(work.NOT_WRITTEN, plain, guarantee=str(guarantee)), plain
 
 
 def account(release: Any, publication: Publication) -> Account:

@@ -27,6 +27,7 @@ ALL = " ".join(KINDS)
 TABLE_PANEL, GUARANTEE_PANEL = "Tables", "Guarantee"
 METHOD_PANEL = "Options of methods"
 NUMBERS_OF_BYTES = frozenset({"max_bytes", "memory"})
+_NUMBERS_AS_TEXT = frozenset({"h", "growth", "min_support"})
 LARGEST_BYTES = 2**62
 MOST_THREADS = 4096
 LEAVE_OUT = "Leave it out."
@@ -88,7 +89,7 @@ class Field:
     @property
     def is_number(self) -> bool:
         counted = self.option is not None and self.option.type in (int, float)
-        return counted or self.type.startswith(("int", "float")) or self.name == "h"
+        return counted or self.type.startswith(("int", "float")) or self.name in _NUMBERS_AS_TEXT
 
     def read(self, given: Any) -> Any:
         """Return the value that was typed in, in the type of the field."""

@@ -22,7 +22,7 @@ from typing import Any
 
 from ..errors import FileSystemError, Problem, UsageError
 from . import Run, job_fields
-from .fields import Field
+from .fields import Field, joined
 
 LARGEST_BYTES = 2**20
 LONGEST_LINE = 10_000
@@ -112,13 +112,18 @@ def write_job(path: str, run: Run, *, about: Sequence[str], force: bool = False)
     """Write a run as a job; what `anonymize` does with its flags, `run` does with the file."""
     from ..io.folder.staging import write_text_file
 
+    write_text_file(path, text_of_run(path, run, about=about), force=force)
+
+
+def text_of_run(path: str, run: Run, *, about: Sequence[str] = ()) -> str:
+    """Return the text of a job file; `UsageError` where the run cannot be one."""
     values: dict[str, Value] = {"data": run.data}
     given = {field.key for field in run.given_fields()}
     for field in job_fields():
         if field.key in given:
             values[field.key] = _as_typed(run.value(field))
     lines = (*about, f"Run it: setveil run {Path(path).name}")
-    write_text_file(path, job_text(values, folder=Path(path).parent, about=lines), force=force)
+    return job_text(values, folder=Path(path).parent, about=lines)
 
 
 def _as_typed(value: Any) -> Value:
@@ -268,32 +273,46 @@ def _text(key: Field, value: object) -> str:
 def _moved(
     values: Mapping[str, Value], known: Mapping[str, Field], change: Callable[[str], str]
 ) -> dict[str, Value]:
-    """Return the values with their paths changed; only of a table a hierarchy is COLUMN=FILE."""
-    table = bool(values.get("set"))
+    """Return the values with their paths changed."""
     found: dict[str, Value] = {}
     for name, value in values.items():
-        key = known[name]
-        if isinstance(value, tuple):
-            found[name] = tuple(_path_changed(key, text, table, change) for text in value)
-        else:
-            found[name] = value if isinstance(value, bool) else _path_changed(key, value, table, change)
+        if isinstance(value, bool):
+            found[name] = value
+            continue
+        texts = value if isinstance(value, tuple) else (value,)
+        parts = [_before_path(known[name], text, values) for text in texts]
+        moved = tuple(
+            text if before is None else before + _path_changed(name, text[len(before) :], change)
+            for text, before in zip(texts, parts, strict=True)
+        )
+        found[name] = moved if isinstance(value, tuple) else moved[0]
     return found
 
 
-def _path_changed(key: Field, text: str, table: bool, change: Callable[[str], str]) -> str:
-    before, path = "", text
-    if not key.path or (key.path == "list" and not text.startswith("@")):
-        return text
+def _before_path(key: Field, text: str, values: Mapping[str, Value]) -> str | None:
+    """Return what stands before the path in a text; None where there is no path.
+
+    A hierarchy is COLUMN=FILE of tables alone, and a list of items @FILE of sets alone.
+    """
+    if key.path == "column" and any(values.get(name) for name in _OF_TABLES):
+        quasi = values.get("quasi")
+        columns = joined(quasi) if isinstance(quasi, tuple) else ()
+        named = [f"{name}=" for name in columns if text.startswith(f"{name}=")]
+        return max(named, key=len, default=text[: text.find("=") + 1])
     if key.path == "list":
-        before, path = "@", text[1:]
-    elif key.path == "column" and table and "=" in text:
-        column, _, path = text.partition("=")
-        before = f"{column}="
+        return "@" if text.startswith("@") and not values.get("quasi") else None
+    return "" if key.path else None
+
+
+_OF_TABLES = ("set", "quasi", "table", "attributes", "class_column")
+
+
+def _path_changed(key: str, path: str, change: Callable[[str], str]) -> str:
     if path == "-":
-        raise UsageError(f"{key.key} is standard input, which a job cannot name.", "Name a file.")
+        raise UsageError(f"{key} is standard input, which a job cannot name.", "Name a file.")
     if not path or "\0" in path:
-        raise UsageError(f"{key.key} must name a file.")
-    return before + change(path)
+        raise UsageError(f"{key} must name a file.")
+    return change(path)
 
 
 def _written(key: Field, value: Value) -> str:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import UsageError
 from ..io.column_look import told_of_identifiers
+from ..methods.hide_patterns.work import count_patterns
 from ..model.guarantees import HiddenPatterns
 from ..model.numbers import exact_growth
 from ..model.pattern_pair import PatternPair
@@ -61,12 +63,20 @@ class Prepared:
                 )
         return cls(job, pair, started)
 
+    @property
+    def guarantee(self) -> HiddenPatterns:
+        guarantee = self.job.guarantee
+        assert isinstance(guarantee, HiddenPatterns)
+        return guarantee
+
+    def notices(self) -> tuple[str, ...]:
+        """Return what the holder should know of the data."""
+        return (*self.pair.notices, *_warn_of_names(self.pair), *_warn_of_flat(self.pair))
+
     def run(self, watch: Watch | None = None, *, layout: object = None) -> PairRelease:
         """Return a release in which no pattern is left; nothing is written."""
         del layout
-        job, pair = self.job, self.pair
-        guarantee = job.guarantee
-        assert isinstance(guarantee, HiddenPatterns)
+        job, pair, guarantee = self.job, self.pair, self.guarantee
         watch = watch or Watch(time_limit=job.time_limit)
         hide = job.record.load()
         outcome = hide(pair, guarantee, watch=watch, threads=job.threads, **job.options)
@@ -80,9 +90,7 @@ class Prepared:
             seconds=round(time.monotonic() - self.started, 6),
             complete=outcome.complete,
             notices=(
-                *pair.notices,
-                *_warn_of_names(pair),
-                *_warn_of_flat(pair),
+                *self.notices(),
                 *((UNGUARDED,) if "rarer sets" in outcome.figures else ()),
                 *(() if outcome.complete else (ENDED,)),
             ),
@@ -113,7 +121,6 @@ class Work(work.Work):
     """What there is to do for a run on two data sets."""
 
     kernels = "hiding"
-    no_output = "Give -o FOLDER."
     prepared: Prepared
 
     def read_guarantee(self) -> HiddenPatterns:
@@ -179,6 +186,33 @@ class Work(work.Work):
                 "--attributes.",
             )
         self.remarks += tuple(warn_of_nothing_shared(read))
+
+    def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:
+        """Return what a run would do, and how many patterns are counted in some seconds."""
+        prepared = self.prepared
+        job, pair = prepared.job, prepared.pair
+        guarantee = prepared.guarantee
+        found, is_all = count_patterns(pair, guarantee, watch=watch, threads=job.threads)
+        leaves = np.concatenate([side.leaves for side in pair.sides])
+        self.notices[:] = (*prepared.notices(), *self.remarks)
+        plain: dict[str, Any] = {
+            "dry_run": True,
+            "method": job.record.key,
+            "guarantee": guarantee.as_dict(),
+            "options": dict(job.options),
+            "records": list(pair.records),
+            "items": len(distinct(leaves)),
+            "values": len(leaves),
+            "closed_patterns": found,
+            "counted_all": is_all,
+            "output": self.run.output,
+        }
+        words = {
+            "guarantee": str(guarantee),
+            "closed_patterns": f"{found:,}" if is_all else f"at least {found:,}",
+            "counted_all": None,
+        }
+        return work.told_of_estimate(work.NOT_WRITTEN, plain, **words), plain
 
 
 def account(release: Any, publication: Publication) -> Account:

@@ -362,7 +362,9 @@ class TwoSets(Files, Cells):
     PANEL = "Data sets"
     FITS = "pairs"
 
-    against: Text = declare("the second data set, of the same kind as DATA", metavar="FILE")
+    against: Text = declare(
+        "the second data set, of the same kind as DATA", metavar="FILE", path="file"
+    )
     class_column: Text = declare(
         "instead of --against: DATA is a table, split in two by the values of this column",
         metavar="COLUMN",

@@ -367,23 +367,16 @@ class Work(work.Work):
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:
         del watch
         prepared = self.prepared
-        plain: dict[str, Any] = {"dry_run": True, **prepared.estimate(), "output": self.run.output}
-        words: dict[str, Any] = {**plain, "memory": f"about {plain['memory_bytes'] / 2**20:,.0f} MiB"}
+        told = {**prepared.estimate(), "options": dict(prepared.job.options)}
+        plain: dict[str, Any] = {"dry_run": True, **told, "output": self.run.output}
+        words = {"memory_bytes": f"about {plain['memory_bytes'] / 2**20:,.0f} MiB", "would_take": None}
         if plain["method"] == "auto":
             from ..methods.auto import choose
 
             suppression = bool(prepared.job.options.get("suppression", True))
             plain["would_take"] = choose(prepared.hierarchy, suppression=suppression).key
             words["method"] = f"auto, which takes {plain['would_take']} here"
-        names = [name for name in plain if name not in ("dry_run", "would_take")]
-        lines = ["Dry run: nothing was computed or written."]
-        for name in names:
-            value = words["memory" if name == "memory_bytes" else name]
-            if value is not None:
-                shown = f"{value:,}" if isinstance(value, int) else str(value)
-                shown_name = name.removesuffix("_bytes").replace("_", " ")
-                lines.append(f"  {shown_name.ljust(20)} {shown}")
-        return "\n".join(lines), plain
+        return work.told_of_estimate("Dry run: nothing was computed or written.", plain, **words), plain
 
 
 def account(release: Any, publication: Publication) -> Account:

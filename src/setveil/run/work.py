@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ..publish import Publication
     from . import Output, Run
 
+NOT_WRITTEN = "Dry run: nothing was written."
+
 
 def of_kind(kind: str) -> Any:
     """Return the module of a kind: its `Prepared`, its `Work` and its `account`."""
@@ -215,11 +217,36 @@ class Work:
                     "a job names the file it reads and the folder it makes.",
                     "Give both, or leave --save-job out.",
                 )
+            if run.rules_only:
+                raise UsageError(
+                    "--rules-only makes no release, and a job does.",
+                    "Leave one of --rules-only and --save-job out.",
+                    code="option-does-not-fit",
+                )
             check_new_file(run.save_job, force=run.force, inputs=self.inputs)
         if run.output is not None and run.rules_only:
             check_new_file(run.output, force=run.force, inputs=self.inputs)
         elif run.output is not None:
             self.cleaned = check_destination(run.output, force=run.force, inputs=self.inputs)
+
+
+def told_of_estimate(head: str, plain: Mapping[str, Any], **words: object) -> str:
+    """Return an estimate as text. `words` stand for plain values that are shown otherwise, or not."""
+
+    def shown(value: object) -> str:
+        if isinstance(value, Mapping):
+            return ", ".join(f"{name} {one}" for name, one in value.items())
+        if isinstance(value, list):
+            return " and ".join(map(shown, value))
+        return f"{value:,}" if isinstance(value, int) else str(value or "")
+
+    texts = {name: shown(value) for name, value in {**plain, "dry_run": "", **words}.items()}
+    lines = [
+        f"  {name.removesuffix('_bytes').replace('_', ' ').ljust(20)} {text}"
+        for name, text in texts.items()
+        if text
+    ]
+    return "\n".join([head, *lines])
 
 
 def named_listener(listener: Listener | None, name: str, share: float | None = None) -> Listener | None:

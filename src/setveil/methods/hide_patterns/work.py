@@ -45,6 +45,9 @@ FEW_SETS = 100_000
 MOST_GUARDED = 20_000
 """The most sets of half the minimum support that are looked after, move by move."""
 
+MOST_COUNTED, MOST_SECONDS = 1_000_000, 10.0
+"""How many sets of one side are looked at, and how long, to count the patterns of the originals."""
+
 ENDLESS = Fraction(1 << 62)
 """More than any number of records: of this growth are jumping patterns alone."""
 
@@ -265,6 +268,30 @@ class PatternWork:
         self.apply(Move(0, np.asarray(targets, dtype=np.int32), here, there))
 
 
+def count_patterns(
+    pair: PatternPair, guarantee: HiddenPatterns, *, watch: Watch, threads: int | None
+) -> tuple[int, bool]:
+    """Return how many closed sets of two data sets are patterns, and whether all of them were counted.
+
+    The most frequent are counted first, then twice as rare ones, and so on; what is known when some
+    seconds have passed, or where there are too many sets, is a part of them. The first look takes as
+    long as it takes: code may have to be compiled.
+    """
+    all_threads = threads or len(os.sched_getaffinity(0))
+    miner = PatternMiner(PairState(pair), guarantee, all_threads, all_threads)
+    found, known, halvings, patient = 0, False, 0, watch
+    while not known:
+        least = np.maximum(miner.least, miner.state.records >> halvings)
+        try:
+            found = len(miner.mined("closed", MOST_COUNTED, patient, least=least))
+        except ResourceLimit:
+            break
+        known = bool((least == miner.least).all())
+        patient = watch.within(MOST_SECONDS) if not halvings else patient
+        halvings += 1
+    return found, known
+
+
 def share(value: float) -> Fraction:
     """Return a share of the records as it is written; `UsageError` where it is none."""
     exact = Fraction(str(value)) if np.isfinite(value) else Fraction(0)
@@ -308,7 +335,7 @@ class PatternMiner:
         """Return all patterns or, of too many, some small ones: none only if there is none."""
         if not self.only_closed:
             try:
-                return self._mined("all", FEW_SETS, watch)
+                return self.mined("all", FEW_SETS, watch)
             except TimeLimit:
                 raise
             except ResourceLimit:
@@ -328,7 +355,7 @@ class PatternMiner:
     def closed(self, watch: Watch) -> Patterns:
         """Return the patterns that are closed where they are more frequent."""
         try:
-            return self._mined("closed", MOST_SETS, watch)
+            return self.mined("closed", MOST_SETS, watch)
         except TimeLimit:
             raise
         except ResourceLimit as error:
@@ -342,9 +369,9 @@ class PatternMiner:
     def some(self, watch: Watch) -> Patterns:
         """Return small patterns, by a search that ends soon; `ResourceLimit` where it does not."""
         try:
-            return self._mined("all", FEW_SETS, watch, minimal=True)
+            return self.mined("all", FEW_SETS, watch, minimal=True)
         except ResourceLimit:
-            return self._shrunk(self._mined("closed", FEW_SETS, watch))
+            return self._shrunk(self.mined("closed", FEW_SETS, watch))
 
     def jumping_below(self, watch: Watch) -> int | None:
         """Return how many sets of one side alone have half the minimum support, and not all of it.
@@ -354,14 +381,14 @@ class PatternMiner:
         if self.half is None:
             return 0
         try:
-            found = self._mined("all", MOST_GUARDED, watch, growth=ENDLESS, least=self.half)
+            found = self.mined("all", MOST_GUARDED, watch, growth=ENDLESS, least=self.half)
         except TimeLimit:
             raise
         except ResourceLimit:
             return None
         return int((found.counts.max(axis=1) < self.least[found.side]).sum())
 
-    def _mined(
+    def mined(
         self,
         kind: str,
         most_sets: int,
@@ -371,6 +398,7 @@ class PatternMiner:
         growth: Fraction | None = None,
         least: Counts | None = None,
     ) -> Patterns:
+        """Return the patterns among the frequent sets; `ResourceLimit` where these are too many."""
         least = self.least if least is None else least
         sides = [
             Side(side.indptr, side.items, side.weight_by_row, side.n_records)
