@@ -18,6 +18,22 @@ class Plain:
         return {field.name: plain(getattr(self, field.name)) for field in fields(described)}
 
 
+class Summary:
+    """What notebooks show as a table: a head, and lines of a name and a text."""
+
+    @property
+    def head(self) -> str:
+        """What stands above the lines."""
+        return type(self).__name__
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the summary as names and texts."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return html_table(self.lines(), caption=self.head)
+
+
 def plain(value: Any) -> Any:
     """Return a value as JSON can hold it.
 
@@ -32,7 +48,7 @@ def plain(value: Any) -> Any:
 
 
 def html_table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), *, caption: str = "") -> str:
-    """Return rows of text as an HTML table for notebooks.
+    """Return rows of text as an HTML table for notebooks, in the colours of the page around it.
 
     >>> html_table([["<b>"]], ["who"])
     '<table><thead><tr><th>who</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'

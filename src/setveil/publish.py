@@ -21,6 +21,7 @@ from .errors import DataError, HierarchyError, Infeasible, InternalError, UsageE
 from .io.folder.ownership import AUDIT, CERTIFICATE, HIERARCHY, REPORT
 from .model.guarantees import Promise
 from .model.layout import Layout
+from .plain import Summary
 from .progress import Watch, where_time_went
 from .refusals import refuse_release
 from .release.header import Header
@@ -214,7 +215,7 @@ def refuse_labels(paths: Sequence[tuple[str, ...]]) -> None:
 
 
 @dataclass(frozen=True)
-class Publication:
+class Publication(Summary):
     """A release in its place: where, what the audit of its bytes said, notices, and the time it took.
 
     `seconds` are those of each stage: the method, writing, auditing and reporting.
@@ -234,8 +235,23 @@ class Publication:
         """Where the time went, in words."""
         return where_time_went(self.seconds)
 
+    @property
+    def head(self) -> str:
+        return "Published"
+
+    def lines(self) -> list[tuple[str, str]]:
+        lines = [
+            ("release", os.fspath(self.path)),
+            ("private", f"{os.fspath(self.private)} (personal data: keep it)"),
+            ("time", self.time),
+        ]
+        return lines + [("note", notice) for notice in self.notices]
+
     def __str__(self) -> str:
         return f"{self.path} (private documents: {self.private})\n{self.verdict}"
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + self.verdict._repr_html_()
 
 
 @checked()
@@ -393,6 +409,14 @@ def report(
         return replace_private(path, REPORT, page)
     write_text_file(output, page.decode(), mode=0o600, force=force)
     return Path(output)
+
+
+def confirm(release: Header) -> Any:
+    """Return the audit's yes to a release in memory; raise where it would not be published."""
+    edition = edition_of(release)
+    edition.check()
+    asked: dict[str, Any] = {"guarantee": None, "mode": "exact", "hierarchy": None}
+    return ask_audit(lambda: edition.audit(witnesses=0, threads=None, **asked), release.guarantee)
 
 
 def ask_audit(ask: Callable[[], Any], guarantee: Promise) -> Any:

@@ -22,6 +22,7 @@ from ..hierarchy.tree import Hierarchy
 from ..io.folder.ownership import kind_of_folder
 from ..model.numbers import counted
 from ..model.transactions import Transactions, problem_with
+from ..plain import Summary
 from ..progress import Watch
 from ..refusals import refuse, refuse_release
 from ..release.header import Header
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 UNSEEN = ("error", "suppress")
 
 
-class Union:
+class Union(Summary):
     """A release and new records together: what the audit says of it, and the union if it says yes."""
 
     release: Any
@@ -71,6 +72,21 @@ class Union:
             "new_records_keep_the_promise_alone": self.alone,
             "verdict": self.verdict.as_dict(),
         }
+
+    @property
+    def head(self) -> str:
+        return f"The union with {self.new} {'keeps' if self.holds else 'does not keep'} the promise"
+
+    def lines(self) -> list[tuple[str, str]]:
+        alone = [] if self.alone is None else [("by themselves", self._told_alone())]
+        placed = f"{self.unseen:,} left out, {self.placed:,} put under a published label"
+        return [("new", self.new), *alone, ("never seen", placed)]
+
+    def _told_alone(self) -> str:
+        return f"the new records {'keep' if self.alone else 'do not keep'} the promise"
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + str(self.verdict._repr_html_())
 
     def __str__(self) -> str:
         if self.holds:

@@ -23,16 +23,18 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..errors import HierarchyError
+from ..plain import Summary
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
+SHOWN_TOPS = 5
 DOMAINS = ("used", "hierarchy")
 """Which leaves a loss counts: those that occur in the data, or all of the hierarchy."""
 
 
 @dataclass(frozen=True, eq=False)
-class Hierarchy:
+class Hierarchy(Summary):
     """A tree or forest over labels.
 
     `size_by_node`, where it is given, is how many leaves of a larger hierarchy are under each node.
@@ -112,6 +114,16 @@ class Hierarchy:
             f"Hierarchy({self.n_leaves:,} leaves, {len(self) - self.n_leaves:,} categories, "
             f"height {self.height})"
         )
+
+    def lines(self) -> list[tuple[str, str]]:
+        tops = ", ".join(self.labels[root] for root in self.roots[:SHOWN_TOPS])
+        lines = [
+            ("leaves", f"{self.n_leaves:,}"),
+            ("categories", f"{len(self) - self.n_leaves:,}"),
+            ("height", f"{self.height}"),
+            ("at the top", tops + (", ..." if self.roots[SHOWN_TOPS:] else "")),
+        ]
+        return lines + [("note", "learned from data: it tells of them")] * self.private
 
     @cached_property
     def node_of_label(self) -> dict[str, int]:

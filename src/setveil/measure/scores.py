@@ -194,7 +194,7 @@ class Figures:
         )
 
     def _repr_html_(self) -> str:
-        return html_table(self.lines())
+        return html_table(self.lines(), ("measure", "value", "what it means"))
 
 
 def mean_unit_cost(name: str, pair: BeforeAfter) -> Fraction:

@@ -17,7 +17,9 @@ from ..distinct import distinct
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..hierarchy.intervals import parse_number
 from ..hierarchy.tree import Hierarchy
+from ..plain import Summary
 from .layout import NO_VALUE
+from .numbers import counted
 
 Ids = NDArray[np.int32]
 ROOT = "*"
@@ -39,7 +41,7 @@ class QuasiAttribute:
 
 
 @dataclass(frozen=True, eq=False)
-class Microdata:
+class Microdata(Summary):
     """Tuples: quasi-identifying attributes, and a sensitive value each.
 
     >>> Microdata.from_columns({"sex": ["F", "M", "M"], "ill": ["flu", "flu", "gout"]}, "ill")
@@ -103,6 +105,14 @@ class Microdata:
         return (
             f"Microdata({len(self):,} tuples, {names}; {self.sensitive} with {len(self.values)} values)"
         )
+
+    def lines(self) -> list[tuple[str, str]]:
+        lines = [("rows", f"{len(self):,}")]
+        for attribute in self.quasi:
+            tree = attribute.hierarchy
+            lines.append((attribute.name, f"known to others: {counted(tree.n_leaves, 'value')}"))
+        lines.append((self.sensitive, f"sensitive: {counted(len(self.values), 'value')}"))
+        return lines + [("note", notice) for notice in self.notices]
 
     @cached_property
     def count_by_value(self) -> NDArray[np.int64]:

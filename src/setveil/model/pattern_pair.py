@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from ..distinct import distinct
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
+from ..plain import Summary
 from .layout import Layout
 from .microdata import ROOT
+from .numbers import counted
 from .transactions import Rows, Transactions, as_labels, as_leaves, canonical_order, problem_with
 
 NO_VALUE = frozenset({"", "?", "-", "--", ".", "na", "n/a", "nan", "null", "none", "(missing)"})
@@ -25,7 +27,7 @@ NO_VALUE = frozenset({"", "?", "-", "--", ".", "na", "n/a", "nan", "null", "none
 
 
 @dataclass(frozen=True, eq=False)
-class PatternPair:
+class PatternPair(Summary):
     """Two data sets bound to one hierarchy; all values that occur are leaves of it.
 
     `columns` are those of the tables, in order, and empty for sets of items. `names` are for the
@@ -147,6 +149,16 @@ class PatternPair:
     def __repr__(self) -> str:
         here, there = self.records
         return f"PatternPair({self.names[0]!r} with {here:,} records, {self.names[1]!r} with {there:,})"
+
+    def lines(self) -> list[tuple[str, str]]:
+        lines = [
+            (name, counted(count, "record"))
+            for name, count in zip(self.names, self.records, strict=True)
+        ]
+        if self.columns:
+            lines.append(("columns", ", ".join(self.columns)))
+        lines.append(("values", f"{self.hierarchy.n_leaves:,}"))
+        return lines + [("note", notice) for notice in self.notices]
 
 
 def column_of(label: str, columns: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from ..distinct import distinct, sort_within
 from ..errors import DataError, HierarchyError, Problem, UsageError
 from ..hierarchy.tree import Hierarchy
+from ..plain import Summary
 from .layout import Layout, LayoutColumn
 
 Ids = NDArray[np.int32]
@@ -117,7 +118,7 @@ def label_faults(labels: Iterable[str]) -> list[Problem]:
 
 
 @dataclass(frozen=True, eq=False)
-class Transactions:
+class Transactions(Summary):
     """Records as sets of items.
 
     >>> baskets = Transactions.from_rows([["milk", "beer"], ["milk", "milk"]])
@@ -194,6 +195,16 @@ class Transactions:
             f"Transactions({len(self):,} records, {len(self.vocabulary):,} items, "
             f"{len(self.items):,} occurrences)"
         )
+
+    def lines(self) -> list[tuple[str, str]]:
+        held, lengths = len(self.items), self.length_by_record
+        mean = f"{held / len(self):.3g} in the mean, " if len(self) else ""
+        lines = [
+            ("records", f"{len(self):,}"),
+            ("items", f"{len(self.vocabulary):,} different, {held:,} occurrences"),
+            ("a record", f"{mean}{int(lengths.max(initial=0)):,} items at most"),
+        ]
+        return lines + [("note", notice) for notice in self.notices]
 
     def as_transactions(self) -> Transactions:
         """Return these records; tables with set-valued columns answer with their own."""
@@ -391,7 +402,7 @@ def labelled(indptr: Counts, nodes: Ids, labels: Sequence[str]) -> Transactions:
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class Records(Summary):
     """Records as sets of ``column=value`` items, with the columns they came from.
 
     >>> table = Transactions.from_rows([["sex=F", "drug=a", "drug=b"], ["sex=M"]])
@@ -412,6 +423,11 @@ class Records:
     def __repr__(self) -> str:
         roles = ", ".join(f"{column.name} {column.role}" for column in self.columns)
         return f"Records({len(self):,} records, {roles})"
+
+    def lines(self) -> list[tuple[str, str]]:
+        lines = [("records", f"{len(self):,}")]
+        lines += [(column.name, column.role) for column in self.columns]
+        return lines + [("note", notice) for notice in self.notices]
 
     @property
     def notices(self) -> tuple[str, ...]:

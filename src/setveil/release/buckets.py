@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from ..model.guarantees import BucketGuarantee
 from ..model.microdata import Microdata
 from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
 from .header import Header, Seal, is_useless
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +217,34 @@ class BucketRelease(Header):
     @cached_property
     def tables(self) -> BucketTables:
         return publish_buckets(self.data, self.bucketing)
+
+    def frame(self) -> pyarrow.Table:
+        """Return one table: the quasi-identifying cells, the bucket, and what its people have.
+
+        The last column holds for every row all sensitive values of its bucket, a list of structs
+        ``value`` and ``count``: nothing stands beside a row as if it were its own, there is no second
+        table to join, and exploding that column gives each value that a row may have.
+        """
+        import pyarrow
+
+        tables, data = self.tables, self.data
+        columns = {
+            attribute.name: pyarrow.array(attribute.hierarchy.labels).take(pyarrow.array(leaves))
+            for attribute, leaves in zip(data.quasi, tables.leaves.T, strict=True)
+        }
+        # Buckets are in order in both tables, and each has a value.
+        start = np.searchsorted(tables.bucket_of_count, np.arange(self.bucketing.n_buckets + 1))
+        held = pyarrow.StructArray.from_arrays(
+            [
+                pyarrow.array(data.values).take(pyarrow.array(tables.value_of_count)),
+                pyarrow.array(tables.counts),
+            ],
+            ["value", "count"],
+        )
+        by_bucket = pyarrow.ListArray.from_arrays(pyarrow.array(start, pyarrow.int32()), held)
+        columns[bucket_name(data)] = pyarrow.array(tables.bucket_of_row + 1)
+        columns[data.sensitive] = by_bucket.take(pyarrow.array(tables.bucket_of_row))
+        return pyarrow.table(columns)
 
     def lines(self) -> list[tuple[str, str]]:
         sizes = np.bincount(self.bucketing.bucket_by_tuple)

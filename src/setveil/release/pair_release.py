@@ -9,20 +9,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import HiddenPatterns
+from ..model.layout import Layout, LayoutColumn
 from ..model.pattern_pair import PatternPair, column_of
 from ..model.transactions import Transactions, canonical_order
 from .header import Header, Seal, is_useless, telling_records
 from .recoding import BeforeAfter, EntryRecoding, InMemory, PairRecoding, Part
 
+if TYPE_CHECKING:
+    import pyarrow
+
+DATA_SET, SIDES = "data_set", ("first", "second")
+"""What frames call the column that tells the data set, and its values; names of files stay private."""
 RECODED = "pair"
 """What certificates and private twins say of how two data sets were recoded."""
 Ids = NDArray[np.int32]
@@ -91,6 +98,26 @@ class PairRelease(Header):
     def published(self) -> PairTables:
         """The published rows of both sides, in canonical order."""
         return publish_pair(self.pair, self.recoding)
+
+    def frame(self) -> pyarrow.Table:
+        """Return both data sets as one table, whose first column says which one a row is of.
+
+        It is the column that split one table in two, with its values; else ``data_set``, "first" and
+        "second". Then come the columns of the tables, or ``items``.
+        """
+        import pyarrow
+
+        columns, layout = self.pair.columns, None
+        if columns:
+            layout = Layout("table", columns=tuple(LayoutColumn(name, "kept") for name in columns))
+        name, names = self.pair.classes or (DATA_SET, SIDES)
+        while name in columns:
+            name += "_"
+        tables = [
+            self.frame_of(replace(side, layout=layout)).add_column(0, name, [[told] * len(side)])
+            for told, side in zip(names, self.published.sides, strict=True)
+        ]
+        return pyarrow.concat_tables(tables)
 
     @property
     def useless(self) -> str | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,15 +148,9 @@ class Release(Header):
         listed = f"{', '.join(ways[:-1])} or {ways[-1]}"
         return f"What may help: {listed}. `setveil compare` shows other methods."
 
-    def to_arrow(self) -> pyarrow.Table:
-        """Return the published records as an Arrow table, which pandas, polars and DuckDB take."""
-        from ..io.frames import to_arrow
-
-        return to_arrow(self.published)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        """Hand the published records to any library that reads Arrow streams."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+    def frame(self) -> pyarrow.Table:
+        """Return a column ``items`` of lists, or the columns of the table that was read."""
+        return self.frame_of(self.published)
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the summary as names and texts."""

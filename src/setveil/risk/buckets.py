@@ -51,6 +51,7 @@ from ..model.layout import NO_VALUE
 from ..model.microdata import Microdata
 from ..model.numbers import whole_number
 from ..model.rules import NOT_KNOWN, Completeness, NegativeRule
+from ..plain import Summary
 from ..progress import Watch
 from ..release.buckets import Bucketing
 from ..release.possible import SharedBucket, TupleClasses, classify, possible_counts, possible_values
@@ -363,7 +364,7 @@ def _learn(
 
 
 @dataclass(frozen=True)
-class TableRisk:
+class TableRisk(Summary):
     """The two attacks on a table in buckets; ``print`` it for a summary.
 
     The first attacker knows so many `rules`. `learning` is private: how many values are guessed; None
@@ -420,6 +421,22 @@ class TableRisk:
                 f"frequent value of each bucket guesses {float(self.learning.baseline):.1%}",
             ]
         return "\n".join(lines)
+
+    @property
+    def head(self) -> str:
+        return str(self).partition("\n")[0]
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return each attacker, and each thing that one finds."""
+        told, who = [], ""
+        for line in str(self).split("\n")[1:]:
+            if line.startswith("    "):
+                told.append((who, line.strip()))
+                who = ""
+            else:
+                who = line.strip()
+                told += [] if who.endswith(":") else [("", who)]
+        return told
 
 
 def _share(count: int, of: int) -> str:
