@@ -143,7 +143,6 @@ class Work:
     """
 
     kernels = ""
-    no_output = "Give -o FOLDER, or --dry-run."
     checks_late = False
     """Whether the job is checked by `read`, which first tells how the data were read."""
     prepared: Any
@@ -166,7 +165,7 @@ class Work:
         if not self.checks_late:
             self.check_job()
         if run.output is None and not run.is_preview:
-            raise UsageError("no output is named.", self.no_output)
+            raise UsageError("no output is named.", "Give -o FOLDER, or --dry-run.")
         self.inputs = self.name_inputs()
         check_environment()
         self.check_format()
