@@ -192,13 +192,17 @@ def audit(
     target: Release | Transactions, guarantee: Guarantee | None = None, **options: Any
 ) -> Verdict: ...
 @overload
+def audit(target: Any, guarantee: BucketGuarantee, **options: Any) -> BucketFinding: ...
+@overload
+def audit(target: Any, guarantee: HiddenPatterns, **options: Any) -> PairFinding: ...
+@overload
 def audit(
     target: Any, guarantee: Guarantee | None = None, **options: Any
 ) -> Verdict | BucketFinding | PairFinding: ...
 @checked("guarantee", "hierarchy")
 def audit(
     target: Any,
-    guarantee: Guarantee | None = None,
+    guarantee: Guarantee | BucketGuarantee | HiddenPatterns | None = None,
     *,
     mode: str = "exact",
     hierarchy: Hierarchy | Mapping[str, Hierarchy] | None = None,
@@ -212,7 +216,7 @@ def audit(
     ----------
     target
         What `anonymize` returned, the path of a release folder or of any data file, transactions, or a
-        frame.
+        frame; of two data sets the first, or what `setveil.read_pattern_pair` returned.
     guarantee
         What to check; a release and a release folder say it themselves.
     mode
@@ -225,15 +229,24 @@ def audit(
     threads
         How many threads count; all by default.
     reading
-        How to read a file: the options of `setveil.read_transactions`.
+        How to read a file: the options of `setveil.read_transactions`. For `LDiversity` and
+        `MatchingDiversity` `quasi`, `sensitive`, `bucket`, `sensitive_table`, `rules` and the other
+        options of `setveil.io.buckets.read_buckets`; for `HiddenPatterns` `against` or `class_column`,
+        and the other options of `setveil.read_pattern_pair`.
     """
     from .audit import audit_folder
 
     refuse_paths(hierarchy)
+    kind = SETS if guarantee is None else str(_promise(guarantee).kind)
     path = Path(target) if isinstance(target, str | os.PathLike) else None
     if path is not None and path.is_dir():
         if reading or hierarchy is not None:
             raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
+        if kind != SETS:
+            raise UsageError(
+                f"a release folder is judged by its own promise (got {guarantee}).",
+                "Leave the guarantee out; a folder of sets takes another one about sets.",
+            )
         asked = None if guarantee is None else _guarantee(guarantee)
         return audit_folder(path, asked, mode=mode, witnesses=witnesses, threads=threads)
     options: dict[str, Any] = {
@@ -248,6 +261,14 @@ def audit(
 
         verdict: Verdict | BucketFinding | PairFinding = edition_of(target).audit(**options, **reading)
         return verdict
+    if kind != SETS:
+        from .foreign import of_kind
+
+        foreign = of_kind(kind).read(target, mode=mode, hierarchy=hierarchy, **reading)
+        found: BucketFinding | PairFinding = foreign.judge(
+            guarantee, witnesses=witnesses, threads=threads
+        )
+        return found
     if path is None:
         return audit_records(as_transactions(target, repeats="error"), **options, **reading)
     from .io.transactions import read_transactions

@@ -14,6 +14,7 @@ TOP = frozenset(
         "editions",
         "explain",
         "extend",
+        "foreign",
         "publish",
         "refusals",
         "reopen",

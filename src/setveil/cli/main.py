@@ -32,6 +32,7 @@ from ..errors import (
 )
 from ..run import Run
 from . import apply as apply_more
+from . import audit as audit_published
 from . import compare, first_steps, hierarchy, measure, mine, releases, risk, screen
 from . import run as run_jobs
 from .flags import with_flags
@@ -128,7 +129,7 @@ def _show_preview(work: Work, text: str, plain: dict[str, Any]) -> None:
 
 
 app.command("anonymize", epilog=EXAMPLE)(anonymize)
-app.command("audit", epilog=releases.AUDIT_EXAMPLE)(releases.audit)
+app.command("audit", epilog=audit_published.EXAMPLE)(audit_published.audit)
 app.command("measure", epilog=measure.EXAMPLE)(measure.measure)
 app.command("risk", epilog=risk.EXAMPLE)(risk.risk)
 app.command("explain", epilog=releases.EXPLAIN_EXAMPLE)(releases.explain)

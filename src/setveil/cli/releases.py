@@ -9,25 +9,23 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import UsageError
 from ..progress import Watch
 from ..refusals import refuse_folder
-from ..run import Promised, Shown
-from ..run.fields import Fields, Text, Texts, declare, switch, texts
-from ..run.reading import Files, Reading, SetsInput, Tables, input_files
+from ..run import Shown
+from ..run.fields import Text, declare, switch
+from ..run.reading import Reading, input_files
 from . import screen
-from .flags import as_json, check_outputs, check_there, with_flags
+from .flags import as_json, check_outputs, with_flags
 
 if TYPE_CHECKING:
     from ..model.transactions import Transactions
     from ..report.frontier import Sweep
 
-AUDIT_EXAMPLE = "Examples: setveil audit release     setveil audit anything.csv -k 5 -m 2"
 EXPLAIN_EXAMPLE = (
     "Examples: setveil explain release ale --original baskets.csv    "
     "setveil explain release ale wine beer --original baskets.csv --top 10"
@@ -39,70 +37,6 @@ REPORT_EXAMPLE = (
     "setveil report release --original baskets.csv --sweep sweep.json -o for-the-board.html"
 )
 PRIVATE = "Personal data: keep it as safe as the original records."
-
-
-class AuditFlags(Fields):
-    """AuditFlags it is audited."""
-
-    PANEL = "Audit"
-
-    mode: str = declare("exact, or cover: a label counts for all items under it", default="exact")
-    hierarchy: Texts = texts(
-        "for --mode cover on a file; COLUMN=FILE for tables, may be repeated", metavar="[COLUMN=]FILE"
-    )
-    witnesses: int = declare("show up to N violations (they may point at persons)", default="0")
-    threads: int | None = declare("how many threads count; all if not given", metavar="N")
-    as_json: bool = as_json("the verdict", "Audit")
-
-
-class Auditing(Promised, AuditFlags, SetsInput, Shown):
-    """What `audit` can be asked."""
-
-    ORDER: ClassVar[tuple[type[Fields], ...]] = (Promised, AuditFlags, Files, Shown, Tables)
-
-
-@with_flags(Auditing)
-def audit(
-    target: str = typer.Argument(help="A release folder or any data file.", metavar="TARGET"),
-    **given: Any,
-) -> None:
-    """Tell whether published data keep a promise; exit code 0 if so, 1 if not."""
-    asked = Auditing.take(given)
-    screen.about_folder(target)
-    if asked.mode not in ("exact", "cover"):
-        raise UsageError(f"unknown mode {asked.mode[:40]!r}.", "Known: exact, cover.")
-    if asked.hierarchy and asked.mode != "cover":
-        raise UsageError("--hierarchy is for --mode cover.", "Give --mode cover, or leave it out.")
-    hierarchy = None
-    if Path(target).is_dir():
-        if asked.given(Files) or asked.given(Tables) or asked.hierarchy:
-            raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
-        guarantee = asked.guarantee() if asked.given(Promised) else None
-        data: Any = target
-    else:
-        check_there([] if target == "-" else [target])
-        guarantee = asked.guarantee()
-        input_files(asked, target, lists=asked.item_lists())
-        # A bag tells more than the set that would be counted.
-        data = asked.read_sets(target, repeats="error")
-        screen.notices(data.notices, verbose=asked.verbose)
-        guarantee = asked.with_column(guarantee, data)
-        if asked.hierarchy:
-            hierarchy = asked.read_trees(data)
-    from ..api import audit as judge
-
-    verdict = judge(
-        data,
-        guarantee,
-        mode=asked.mode,
-        hierarchy=hierarchy,
-        witnesses=asked.witnesses,
-        threads=asked.threads,
-    )
-    screen.about(verdict.guarantee.kind)
-    screen.result(str(verdict), verdict.as_dict(), as_json=asked.as_json)
-    if not verdict.holds:
-        raise typer.Exit(1)
 
 
 def check_top(top: int | None, usual: int) -> int:

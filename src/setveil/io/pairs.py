@@ -111,6 +111,22 @@ def read_pattern_pair(
     >>> read_pattern_pair(people, class_column="pay")
     PatternPair('pay=high' with 1 records, 'pay=low' with 2)
     """
+    data = read_pair_data(
+        first, second, class_column=class_column, classes=classes, table=table, **reading
+    )
+    return bind_pair(data, hierarchy)
+
+
+def read_pair_data(
+    first: Any,
+    second: Any = None,
+    *,
+    class_column: str | None = None,
+    classes: Sequence[str] | None = None,
+    table: bool = False,
+    **reading: Any,
+) -> PatternData:
+    """Return the same two data sets bound to no hierarchy."""
     if (second is None) == (class_column is None):
         what = "two data sets are needed." if second is None else "there are too many data sets."
         remedy = "Give either a second file or class_column, the column that splits one table."
@@ -123,13 +139,12 @@ def read_pattern_pair(
     for name in OF_FILES:
         if name in reading and not _is_file(first):
             raise UsageError(f"{name} is for files, and these are frames.", "Leave it out.")
+    if class_column is None and not table and "attributes" not in reading:
+        return read_sets(first, second, **reading)
+    reading.pop("repeats", None)  # a cell holds one value
     if class_column is not None:
-        data = read_classes(first, class_column=class_column, classes=classes, **reading)
-    elif table or "attributes" in reading:
-        data = read_attribute_tables(first, second, **reading)
-    else:
-        data = read_sets(first, second, **reading)
-    return bind_pair(data, hierarchy)
+        return read_classes(first, class_column=class_column, classes=classes, **reading)
+    return read_attribute_tables(first, second, **reading)
 
 
 def _is_file(given: object) -> bool:

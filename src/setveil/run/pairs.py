@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -141,8 +141,8 @@ class Work(work.Work):
 
     def name_inputs(self) -> list[str]:
         run = self.run
-        self._tree_files = self._name_trees()
-        named = [*run.check_two(run.data), *self._tree_files.values()]
+        self.tree_files = self._name_trees()
+        named = [*run.check_two(run.data), *self.tree_files.values()]
         refuse_stdin_twice(named)
         return [name for name in named if name != "-"]
 
@@ -176,8 +176,8 @@ class Work(work.Work):
         run = self.run
         read = run.read_two(run.data)
         self.notices[:] = read.notices
-        _check_columns(self._tree_files, read.columns)
-        trees = {column: run.read_tree(path) for column, path in self._tree_files.items()}
+        check_columns(self.tree_files, read.columns)
+        trees = {column: run.read_tree(path) for column, path in self.tree_files.items()}
         pair = bind_pair(read, trees if read.columns else trees.get(""))
         self.prepared = self.job.prepare(pair)
         if read.columns and not run.attributes:
@@ -233,7 +233,7 @@ def account(release: Any, publication: Publication) -> Account:
     )
 
 
-def _check_columns(files: Mapping[str, str], columns: Sequence[str]) -> None:
+def check_columns(files: Collection[str], columns: Sequence[str]) -> None:
     """Refuse a hierarchy for a column that the tables do not have."""
     for name in files if columns else ():
         if name not in columns:

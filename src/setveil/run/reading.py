@@ -410,7 +410,8 @@ class TwoSets(Files, Cells):
             raise UsageError("both data sets are the same file.", "Give another one (--against).")
         return [name for name in (data, against, self.labels) if name]
 
-    def read_two(self, data: str) -> PatternData:
+    def read_two(self, data: str, *, repeats: str = "once") -> PatternData:
+        """Return both data sets; `repeats` tells what repeated items of sets are."""
         from ..io.pairs import read_attribute_tables, read_classes
 
         reading = self.given(Files)
@@ -418,7 +419,7 @@ class TwoSets(Files, Cells):
             from ..io.pairs import read_sets
 
             assert self.against is not None
-            return read_sets(data, self.against, **reading)
+            return read_sets(data, self.against, repeats=repeats, **reading)
         if self.missing_cells is not None:
             reading["missing_cells"] = self.missing_cells
         reading |= {"attributes": self._attributes(), "as_is": self.as_is}
