@@ -19,7 +19,8 @@ from ..api import audit
 from ..distinct import sort_within
 from ..errors import UsageError
 from ..hierarchy.tree import Hierarchy
-from ..io.pairs import PatternData, read_attribute_tables, read_cells, read_classes, read_one, read_sets
+from ..io.pairs import PatternData, read_attribute_tables, read_cells, read_classes, read_sets
+from ..io.transactions import read_transactions
 from ..model.numbers import counted
 from ..model.pattern_pair import PatternPair
 from ..model.transactions import Rows, Transactions
@@ -88,7 +89,7 @@ class AddingPairs(Adding):
                 first, class_column=column, classes=classes, some_may_lack=True, **reading
             )
         if first is None or second is None:
-            one = read_one(second if first is None else first, table=pair.is_table, **reading)
+            one = _one_side(second if first is None else first, table=pair.is_table, **reading)
             return replace(one, first=one.second, second=one.first) if first is None else one
         read = read_attribute_tables if pair.is_table else read_sets
         return read(first, second, **reading)
@@ -106,6 +107,17 @@ def _check_class(pair: PatternPair, column: str | None) -> None:
         what = f"this release was split by the column {own[:40]!r}, not by {str(column)[:40]!r}."
         remedy = "Leave --class-column out, or rename the column of the new table."
     raise UsageError(what, remedy, code="other-columns")
+
+
+def _one_side(path: str, *, table: bool, **reading: Any) -> PatternData:
+    """Return the new records of one data set, and beside them none of the other."""
+    nothing = Transactions.from_rows([])
+    if not table:
+        data = read_transactions(path, **reading)
+        return PatternData(data, nothing, (path, ""), data.notices)
+    cells = read_cells(path, None, file=path, **reading).complete()
+    data = cells.as_sets()
+    return PatternData(data, nothing, (path, ""), data.notices, cells.names, made=cells.made())
 
 
 class Fresh(NamedTuple):

@@ -252,18 +252,6 @@ def _told_of_both(
     return PatternData(first, second, names, notices)
 
 
-def read_one(path: Path, *, table: bool, **reading: Any) -> PatternData:
-    """Return the file of one data set, of sets or of attributes, and beside it one without records."""
-    nothing, name = Transactions.from_rows([]), os.fspath(path)
-    if table:
-        cells = read_cells(path, None, file=name, **reading).complete()
-        data = cells.as_sets()
-        columns, made = cells.names, cells.made()
-        return PatternData(data, nothing, (name, ""), data.notices, columns, made=made)
-    data = read_transactions(path, **reading)
-    return PatternData(data, nothing, (name, ""), data.notices)
-
-
 def read_classes(
     given: Path | object,
     *,
