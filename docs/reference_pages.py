@@ -147,66 +147,48 @@ def _default(param: Any) -> str:
     return f" (default `{param.default}`)" if shown else ""
 
 
-FUNCTIONS = (
-    ("setveil", "anonymize"),
-    ("setveil", "publish"),
-    ("setveil.api", "audit"),
-    ("setveil.api", "measure"),
-    ("setveil.api", "risk"),
-    ("setveil.compare", "compare"),
-    ("setveil.sweep", "sweep"),
-    ("setveil.explain", "explain"),
-    ("setveil", "apply"),
-    ("setveil", "read_release"),
-    ("setveil.publish", "report"),
-    ("setveil", "read_transactions"),
-    ("setveil", "read_records"),
-    ("setveil", "read_microdata"),
-    ("setveil", "read_pattern_pair"),
-    ("setveil", "read_hierarchy"),
-    ("setveil", "from_frame"),
-    ("setveil", "to_arrow"),
-    ("setveil.hierarchy.build", "balanced"),
-    ("setveil.hierarchy.build", "from_paths"),
-    ("setveil.hierarchy.build", "from_prefixes"),
-    ("setveil.hierarchy.build", "from_intervals"),
-    ("setveil.hierarchy.build", "flat"),
-    ("setveil.hierarchy.build", "learned"),
-    ("setveil.report.tree_picture", "draw_tree"),
+FIRST = (
+    *("anonymize", "publish", "audit", "measure", "risk", "compare", "sweep", "explain", "apply"),
+    *("read_release", "report"),
 )
-CLASSES = (
-    "KmAnonymity",
-    "KAnonymity",
-    "LmDiversity",
-    "Coherence",
-    "LDiversity",
-    "MatchingDiversity",
-    "HiddenPatterns",
-    "Transactions",
-    "Hierarchy",
-    "Layout",
-    "Release",
-    "Publication",
-    "Verdict",
-    "Job",
-    "Watch",
-)
+"""What the reference of Python begins with; the other functions follow by name."""
+BUILDERS = ("balanced", "from_paths", "from_prefixes", "from_intervals", "flat", "learned")
+
+
+def functions() -> dict[str, Any]:
+    """Return the public functions by the name they are shown with."""
+    names = sorted(setveil.__all__, key=lambda name: (name not in FIRST, name))
+    found = {f"setveil.{name}": public(name) for name in (*FIRST, *names)}
+    found = {name: one for name, one in found.items() if inspect.isfunction(one)}
+    home = importlib.import_module("setveil.hierarchy.build")
+    found |= {f"setveil.hierarchy.build.{name}": getattr(home, name) for name in BUILDERS}
+    home = importlib.import_module("setveil.report.tree_picture")
+    return found | {"setveil.report.tree_picture.draw_tree": home.draw_tree}
+
+
+def classes() -> dict[str, Any]:
+    """Return the public classes by their name."""
+    found = {f"setveil.{name}": public(name) for name in setveil.__all__}
+    return {name: one for name, one in found.items() if inspect.isclass(one)}
+
+
+def public(name: str) -> Any:
+    """Return what a public name stands for: of a module that can be called the function."""
+    found = getattr(setveil, name)
+    return found.__wrapped__ if inspect.ismodule(found) else found
 
 
 def python_page() -> str:
     """Return the public functions and classes with their docstrings."""
     parts = [f"{MADE}\n# Python\n\nFunctions for the verbs, frozen dataclasses for the nouns.\n"]
     parts.append("## Functions\n")
-    for module, name in FUNCTIONS:
-        home = importlib.import_module(module)
-        function = getattr(home, name)
-        shown = "setveil" if module == "setveil.api" else module
-        parts.append(f"### {shown}.{name}\n\n```text\n{_signature(name, function)}\n```\n")
+    for name, function in functions().items():
+        short = name.rpartition(".")[2]
+        parts.append(f"### {name}\n\n```text\n{_signature(short, function)}\n```\n")
         parts.append(f"```text\n{inspect.cleandoc(function.__doc__)}\n```\n")
     parts.append("## Classes\n")
-    for name in CLASSES:
-        kind = getattr(setveil, name)
-        parts.append(f"### setveil.{name}\n\n```text\n{inspect.cleandoc(kind.__doc__)}\n```\n")
+    for name, kind in classes().items():
+        parts.append(f"### {name}\n\n```text\n{inspect.cleandoc(kind.__doc__)}\n```\n")
         members = list(_members(kind))
         if members:
             parts.append(table(("member", "meaning"), members))
@@ -232,7 +214,10 @@ def _signature(name: str, function: Any) -> str:
 
 
 def _members(kind: Any) -> Iterator[tuple[str, str]]:
-    for name, member in vars(kind).items():
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("setveil.")]
+    found = {name: member for base in reversed(ours) for name, member in vars(base).items()}
+    own = [*vars(kind), *(name for name in found if name not in vars(kind))]
+    for name, member in ((name, found[name]) for name in own):
         if name.startswith("_"):
             continue
         plain = getattr(member, "__func__", getattr(member, "fget", getattr(member, "func", member)))

@@ -45,18 +45,22 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .api import anonymize, audit, measure, risk
-    from .audit.verdict import Verdict
+    from .audit.verdict import BucketFinding, PairFinding, Verdict
     from .compare import compare
     from .errors import SetveilError
-    from .explain import explain
-    from .extend import apply
+    from .explain import Explanation, explain
+    from .extend import Extension, PairExtension, apply
     from .hierarchy.tree import Hierarchy
     from .io.frames import from_frame, to_arrow
     from .io.hierarchies import read_hierarchy
+    from .io.lists import QueryFile
     from .io.microdata import read_microdata
     from .io.pairs import read_pattern_pair
     from .io.records import read_records
     from .io.transactions import read_transactions
+    from .measure.buckets import BucketScores
+    from .measure.pairs import PairScores
+    from .measure.scores import Scores
     from .model.guarantees import (
         Coherence,
         HiddenPatterns,
@@ -67,16 +71,32 @@ if TYPE_CHECKING:
         MatchingDiversity,
     )
     from .model.layout import Layout
-    from .model.transactions import Transactions
+    from .model.microdata import Microdata
+    from .model.pattern_pair import PatternPair
+    from .model.rules import NegativeRule
+    from .model.transactions import Records, Transactions
     from .progress import Watch
     from .publish import Publication, publish, report
+    from .release.buckets import BucketRelease
+    from .release.pair_release import PairRelease
     from .release.release import Release
     from .reopen import read_release
+    from .report.comparison import Comparison
+    from .report.frontier import Sweep
+    from .risk.assessment import Assessment
+    from .risk.buckets import TableRisk
     from .run.work import Job
     from .sweep import sweep
 
 _HOME = {
+    "Assessment": "risk.assessment",
+    "BucketFinding": "audit.verdict",
+    "BucketRelease": "release.buckets",
+    "BucketScores": "measure.buckets",
     "Coherence": "model.guarantees",
+    "Comparison": "report.comparison",
+    "Explanation": "explain",
+    "Extension": "extend",
     "HiddenPatterns": "model.guarantees",
     "Hierarchy": "hierarchy.tree",
     "Job": "run.work",
@@ -86,9 +106,21 @@ _HOME = {
     "Layout": "model.layout",
     "LmDiversity": "model.guarantees",
     "MatchingDiversity": "model.guarantees",
+    "Microdata": "model.microdata",
+    "NegativeRule": "model.rules",
+    "PairExtension": "extend",
+    "PairFinding": "audit.verdict",
+    "PairRelease": "release.pair_release",
+    "PairScores": "measure.pairs",
+    "PatternPair": "model.pattern_pair",
     "Publication": "publish",
+    "QueryFile": "io.lists",
+    "Records": "model.transactions",
     "Release": "release.release",
+    "Scores": "measure.scores",
     "SetveilError": "errors",
+    "Sweep": "report.frontier",
+    "TableRisk": "risk.buckets",
     "Transactions": "model.transactions",
     "Verdict": "audit.verdict",
     "Watch": "progress",
@@ -105,7 +137,14 @@ _HOME = {
 }
 
 __all__ = [
+    "Assessment",
+    "BucketFinding",
+    "BucketRelease",
+    "BucketScores",
     "Coherence",
+    "Comparison",
+    "Explanation",
+    "Extension",
     "HiddenPatterns",
     "Hierarchy",
     "Job",
@@ -115,9 +154,21 @@ __all__ = [
     "Layout",
     "LmDiversity",
     "MatchingDiversity",
+    "Microdata",
+    "NegativeRule",
+    "PairExtension",
+    "PairFinding",
+    "PairRelease",
+    "PairScores",
+    "PatternPair",
     "Publication",
+    "QueryFile",
+    "Records",
     "Release",
+    "Scores",
     "SetveilError",
+    "Sweep",
+    "TableRisk",
     "Transactions",
     "Verdict",
     "Watch",
@@ -160,8 +211,13 @@ class _Verb(ModuleType):
     """A module that can be called: it calls the function of its own name."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self.__wrapped__(*arguments, **options)
+
+    @property
+    def __wrapped__(self) -> Any:
+        """The function: `help` and `inspect.signature` show what it takes."""
         verb = self.__name__.rpartition(".")[2]
-        return getattr(importlib.import_module(_VERB_MODULES[verb]), verb)(*arguments, **options)
+        return getattr(importlib.import_module(_VERB_MODULES[verb]), verb)
 
 
 class _Package(ModuleType):

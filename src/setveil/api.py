@@ -233,6 +233,13 @@ def audit(
         `MatchingDiversity` `quasi`, `sensitive`, `bucket`, `sensitive_table`, `rules` and the other
         options of `setveil.io.buckets.read_buckets`; for `HiddenPatterns` `against` or `class_column`,
         and the other options of `setveil.read_pattern_pair`.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> bool(sv.audit(release))
+    True
     """
     from .audit import audit_folder
 
@@ -344,6 +351,13 @@ def risk(
         How many threads count; all by default.
     watch
         Progress listener and cancel switch.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> sv.risk(release, most=1).k
+    5
     """
     from .risk.assessment import assess_risk
 
@@ -436,6 +450,13 @@ def measure(
         by default each has its own. Of two data sets it is the only option beside `watch`.
     watch
         Progress listener and cancel switch.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> sorted(sv.measure(release, measures="ncp,lm".split(",")))
+    ['lm', 'ncp']
     """
     from .publish import edition_of
 

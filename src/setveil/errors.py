@@ -69,7 +69,15 @@ class Remark(str):
 
 
 class SetveilError(Exception):
-    """Base of all errors raised on purpose; `problems` says what is wrong, `exit_code` how to leave."""
+    """Base of all errors raised on purpose; `problems` says what is wrong, `exit_code` how to leave.
+
+    >>> import setveil as sv
+    >>> try:
+    ...     sv.KmAnonymity(k=1, m=2)
+    ... except sv.SetveilError as error:
+    ...     print(error.exit_code, error.problems[0].remedy)
+    2 Give k >= 2.
+    """
 
     exit_code = 70
     default_code = "internal"

@@ -68,6 +68,12 @@ class Watch:
     """Progress listener, deadline, cancel flag and clock of one run.
 
     `asked_limit` is the user's time limit where this watch has only a share of it.
+
+    >>> told = []
+    >>> watch = Watch(listener=lambda stage, share: told.append(stage), time_limit=60)
+    >>> watch.tick("counting")
+    >>> told, watch.remaining <= 60
+    (['counting'], True)
     """
 
     listener: Listener | None = None

@@ -219,6 +219,14 @@ class Publication(Summary):
     """A release in its place: where, what the audit of its bytes said, notices, and the time it took.
 
     `seconds` are those of each stage: the method, writing, auditing and reporting.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> publication = sv.publish(release, "release")
+    >>> publication.path.name, publication.private.name, publication.verdict.holds
+    ('release', 'release.private', True)
     """
 
     path: Path
@@ -292,6 +300,14 @@ def publish(
         Called with the folder as soon as it is there to stay: an interrupt after that comes too late.
     watch
         Progress listener, cancel switch and clock.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> publication = sv.publish(release, "published")
+    >>> bool(publication.verdict)
+    True
     """
     from .audit import audit_folder
     from .io.folder.staging import Staging, check_destination, hierarchy_document, json_document
@@ -370,6 +386,14 @@ def report(
         Replace a file of the name `output` that is there.
     watch
         Progress listener and cancel switch.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> publication = sv.publish(release, "reported", private_report=False)
+    >>> sv.report("reported", baskets).name
+    'report.html'
     """
     from .api import measure
     from .audit import Verdict, audit_folder

@@ -86,8 +86,11 @@ def good(place: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-VALUES = ("Hierarchy", "Job", "Layout", "Publication", "Release", "SetveilError", "Transactions",
-          "Verdict", "Watch", "__version__")  # fmt: skip
+VALUES = ("Assessment", "BucketFinding", "BucketRelease", "BucketScores", "Comparison",
+          "Explanation", "Extension", "Hierarchy", "Job", "Layout", "Microdata", "NegativeRule",
+          "PairExtension", "PairFinding", "PairRelease", "PairScores", "PatternPair",
+          "Publication", "QueryFile", "Records", "Release", "Scores", "SetveilError", "Sweep",
+          "TableRisk", "Transactions", "Verdict", "Watch", "__version__")  # fmt: skip
 """Public names without a row of their own: what others return, or what is run by others."""
 
 

@@ -168,6 +168,14 @@ class Verdict(Answer):
     worst_ratio
         For l^m-diversity the largest share of a sensitive label in the records that fit a
         combination, as an exact fraction; None otherwise or where nothing sensitive is linked.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> verdict = sv.audit(release)
+    >>> verdict.holds, verdict.smallest_support >= 5
+    (True, True)
     """
 
     _told = (
@@ -248,7 +256,16 @@ class Verdict(Answer):
 
 @dataclass(frozen=True)
 class BucketFinding(Answer):
-    """The answer about a table in buckets."""
+    """The answer about a table in buckets.
+
+    >>> import setveil as sv
+    >>> people = {"sex": ["F", "M", "F", "M"], "ill": ["flu", "cold", "cold", "flu"]}
+    >>> table = sv.Microdata.from_columns(people, sensitive="ill")
+    >>> release = sv.anonymize(table, sv.LDiversity(l=2))
+    >>> finding = sv.audit(release)
+    >>> finding.holds, finding.buckets, finding.smallest_bucket
+    (True, 2, 2)
+    """
 
     holds: bool
     guarantee: BucketGuarantee
@@ -287,7 +304,18 @@ class BucketFinding(Answer):
 
 @dataclass(frozen=True)
 class PairFinding(Answer):
-    """The answer about two data sets, in each of which sets were counted one by one ("exact")."""
+    """The answer about two data sets, in each of which sets were counted one by one ("exact").
+
+    >>> import setveil as sv
+    >>> tree = sv.Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> before = sv.Transactions.from_rows([["ale"], ["ale"], ["tea"]])
+    >>> after = sv.Transactions.from_rows([["tea"], ["tea"], ["ale"]])
+    >>> pair = sv.PatternPair.of_sets(before, after, tree)
+    >>> release = sv.anonymize(pair, sv.HiddenPatterns(growth=2))
+    >>> finding = sv.audit(release)
+    >>> finding.holds, finding.records, finding.patterns
+    (True, (3, 3), 0)
+    """
 
     _told = (
         *("holds", "guarantee", "mode", "records", "checked", "highest_growth", "patterns"),

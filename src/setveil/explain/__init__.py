@@ -157,6 +157,14 @@ class Explanation(Plain):
         For a local recoding the first groups of records, and how many hold the label.
     conclusion
         Whether it had to be, in words.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> found = sv.explain(release, products.labels[0])
+    >>> found.label == products.labels[0], found.records > 0
+    (True, True)
     """
 
     label: str

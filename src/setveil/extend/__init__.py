@@ -105,6 +105,14 @@ class Extension(Union):
     `unseen` counts the new items that are left out by choice, `placed` those that a hierarchy put under
     a published label. `alone` tells whether the new records keep the promise by themselves: whoever has
     both releases can tell them apart.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> union = sv.apply(release, baskets)
+    >>> union.holds, union.new_records == release.records
+    (True, True)
     """
 
     release: Release | None
@@ -126,6 +134,16 @@ class PairExtension(Union):
     `new_records` has the number of each data set. `unseen` counts the values, of each data set by
     itself, that are left out by choice. `alone` tells whether the new records keep the promise by
     themselves; None where they are of one data set alone, of which nothing is promised.
+
+    >>> import setveil as sv
+    >>> tree = sv.Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> before = sv.Transactions.from_rows([["ale"], ["ale"], ["tea"]])
+    >>> after = sv.Transactions.from_rows([["tea"], ["tea"], ["ale"]])
+    >>> pair = sv.PatternPair.of_sets(before, after, tree)
+    >>> release = sv.anonymize(pair, sv.HiddenPatterns(growth=2))
+    >>> union = sv.apply(release, pair)
+    >>> union.new_records
+    (3, 3)
     """
 
     release: PairRelease | None

@@ -274,6 +274,10 @@ def from_frame(
         separator inside.
 
     The other options are those of `read_transactions`.
+
+    >>> import pyarrow
+    >>> list(from_frame(pyarrow.table({"items": [["ale", "milk"], ["milk"]]})).rows())
+    [('ale', 'milk'), ('milk',)]
     """
     check_choice("id_policy", reading["id_policy"], ID_POLICIES)
     policy = Policy.of_items(empty_rows, reading)
@@ -296,7 +300,11 @@ def from_frame(
 
 @checked()
 def to_arrow(transactions: Transactions) -> pa.Table:
-    """Return transactions as a table: a column ``items`` of lists, or the columns of their table."""
+    """Return transactions as a table: a column ``items`` of lists, or the columns of their table.
+
+    >>> to_arrow(Transactions.from_rows([["ale", "milk"], ["milk"]])).to_pylist()
+    [{'items': ['ale', 'milk']}, {'items': ['milk']}]
+    """
     layout = transactions.layout
     if layout is not None and layout.format == "table":
         arrays: dict[str, pa.Array] = {}

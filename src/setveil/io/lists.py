@@ -92,6 +92,12 @@ class QueryFile:
 
     ``beer,nappies`` asks in how many records both are; a label may also be a category. Which labels
     there are is not known here, so that whoever binds a query to a hierarchy can name its line.
+
+    >>> import setveil as sv
+    >>> from pathlib import Path
+    >>> _ = Path("queries.csv").write_text("ale\\nale,milk\\n")
+    >>> len(read_queries("queries.csv").queries)
+    2
     """
 
     name: str

@@ -88,6 +88,12 @@ def read_microdata(
         As in `read_transactions`.
     as_is
         Go on where a cell looks like a list of values, or where most sensitive values are one person's.
+
+    >>> import setveil as sv
+    >>> from pathlib import Path
+    >>> _ = Path("patients.csv").write_text("age,sex,ill\\n20,F,flu\\n30,M,cold\\n")
+    >>> sv.read_microdata("patients.csv", quasi=["age", "sex"], sensitive="ill")
+    Microdata(2 tuples, age, sex; ill with 2 values)
     """
     _check(sensitive, reading)
     return _microdata(open_table(path, reading), quasi, sensitive, reading)

@@ -118,6 +118,12 @@ def read_records(
         lists for single values.
 
     The other options are those of `read_transactions`.
+
+    >>> import setveil as sv
+    >>> from pathlib import Path
+    >>> _ = Path("people.csv").write_text("sex,drugs\\nF,a b\\nM,b\\n")
+    >>> sv.read_records("people.csv", set_columns={"drugs": " "}, keep=["sex"])
+    Records(2 records, sex kept, drugs set)
     """
     asked = check_roles(set_columns, reading)
     policy = Policy.of_sets(empty_rows, reading, reading["max_bytes"])

@@ -100,6 +100,12 @@ def read_transactions(
         Bring labels to a Unicode normal form; make oddities of spelling errors.
     max_bytes
         Refuse more bytes than that, unpacked.
+
+    >>> import setveil as sv
+    >>> from pathlib import Path
+    >>> _ = Path("baskets.csv").write_text("ale,milk\\nwine\\n")
+    >>> list(sv.read_transactions("baskets.csv", layout="baskets").rows())
+    [('ale', 'milk'), ('wine',)]
     """
     layout, delimiter = reading["layout"], reading["delimiter"]
     check_choice("layout", layout, (None, *LAYOUTS))

@@ -365,7 +365,16 @@ def measure_rules(
 
 @dataclass(frozen=True)
 class BucketScores(Figures):
-    """How far a table in buckets is from the original one; 1 is 100 percent."""
+    """How far a table in buckets is from the original one; 1 is 100 percent.
+
+    >>> import setveil as sv
+    >>> people = {"sex": ["F", "M", "F", "M"], "ill": ["flu", "cold", "cold", "flu"]}
+    >>> table = sv.Microdata.from_columns(people, sensitive="ill")
+    >>> release = sv.anonymize(table, sv.LDiversity(l=2))
+    >>> scores = measure_buckets(table, release.bucketing, queries=10)
+    >>> scores.queries.queries
+    10
+    """
 
     rules: RuleErrors
     queries: QueryErrors

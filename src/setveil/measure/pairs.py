@@ -278,6 +278,13 @@ class PairScores(Figures):
     originals, where every level counts at every level; only closed ones where there are too many
     (``before.options["kind"]``), None where these are too many, too. `rarer` are those from half the
     minimum support on; None where that is one record, below which there is nothing.
+
+    >>> import setveil as sv
+    >>> tree = sv.Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> sides = [sv.Transactions.from_rows([[item]]) for item in ("ale", "tea")]
+    >>> hidden = sv.anonymize(sv.PatternPair.of_sets(*sides, tree), sv.HiddenPatterns(growth=2))
+    >>> sv.measure(hidden).ncp
+    Fraction(1, 1)
     """
 
     guarantee: HiddenPatterns

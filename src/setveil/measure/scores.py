@@ -118,7 +118,16 @@ class Score:
 
 @dataclass(frozen=True)
 class Scores(Mapping[str, Value]):
-    """Scores by the name of their measure, and errors of single queries where some were asked."""
+    """Scores by the name of their measure, and errors of single queries where some were asked.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> scores = sv.measure(release)
+    >>> scores["suppressed"] <= 1, "ncp" in scores
+    (True, True)
+    """
 
     scores: tuple[Score, ...]
     queries: QueryErrors | None = None

@@ -250,7 +250,11 @@ class KmAnonymity(Promise):
 
 @dataclass(frozen=True)
 class KAnonymity(Promise):
-    """Every published record, as a set, is the same as at least `k` - 1 others."""
+    """Every published record, as a set, is the same as at least `k` - 1 others.
+
+    >>> print(KAnonymity(k=5))
+    5-anonymity of whole records
+    """
 
     k: int
     model = "k"
@@ -266,6 +270,9 @@ class LmDiversity(Promise):
     For every set c of 1..m items that are not sensitive and every sensitive item s:
     ``l * support(c + s) <= support(c)``. The most frequent sensitive *itemset* is always attained by a
     single item, so items are enough.
+
+    >>> LmDiversity(l=3, m=2, sensitive={"wine"}).secret_labels
+    frozenset({'wine'})
     """
 
     l: int  # noqa: E741 - the papers' name
@@ -332,7 +339,11 @@ class Coherence(Promise):
 
 @dataclass(frozen=True)
 class LDiversity(Promise):
-    """Of a bucket's tuples at most one in `l` has any one sensitive value."""
+    """Of a bucket's tuples at most one in `l` has any one sensitive value.
+
+    >>> print(LDiversity(l=3))
+    3-diversity of buckets
+    """
 
     l: int  # noqa: E741 - the papers' name
     model = "l"
@@ -348,6 +359,9 @@ class MatchingDiversity(Promise):
 
     A value is possible for a tuple if the rules allow it and the other tuples of the bucket can then
     share the other values among them.
+
+    >>> print(MatchingDiversity(l=3))
+    matching 3-diversity
     """
 
     l: int  # noqa: E741 - the papers' name

@@ -23,6 +23,9 @@ class Layout:
 
     The items of a table are labelled ``column=value``, those of set-valued columns too, so that labels
     of different columns never meet.
+
+    >>> Layout("baskets").unprotected
+    ()
     """
 
     format: str

@@ -187,6 +187,15 @@ class BucketRelease(Header):
     and so is `complete`, from where on no rule that holds is left out.
     `seeded` marks a run whose randomness was given from outside: it must not be published. `left_out`
     are the cells of tuples that are not published, the sensitive one last; None where all are.
+
+    >>> import setveil as sv
+    >>> people = {"sex": ["F", "M", "F", "M"], "ill": ["flu", "cold", "cold", "flu"]}
+    >>> table = sv.Microdata.from_columns(people, sensitive="ill")
+    >>> release = sv.anonymize(table, sv.LDiversity(l=2))
+    >>> release
+    BucketRelease(2-diversity of buckets, anatomy, 4 records, 2 buckets)
+    >>> release.to_arrow().column_names
+    ['sex', 'bucket', 'ill']
     """
 
     guarantee: BucketGuarantee = field(kw_only=True)

@@ -54,6 +54,17 @@ class PairRelease(Header):
 
     `complete` is False where a time limit ended the search early: the promise is kept all the same, at
     a larger loss.
+
+    >>> import setveil as sv
+    >>> tree = sv.Hierarchy.from_parents({"ale": "drink", "tea": "drink", "drink": None})
+    >>> before = sv.Transactions.from_rows([["ale"], ["ale"], ["tea"]])
+    >>> after = sv.Transactions.from_rows([["tea"], ["tea"], ["ale"]])
+    >>> pair = sv.PatternPair.of_sets(before, after, tree)
+    >>> release = sv.anonymize(pair, sv.HiddenPatterns(growth=2))
+    >>> release.records, release.raised
+    ((3, 3), 6)
+    >>> release.to_arrow().column_names
+    ['data_set', 'items']
     """
 
     guarantee: HiddenPatterns = field(kw_only=True)

@@ -196,6 +196,14 @@ def read_release(
         If what is there is damaged, or the two folders do not belong together.
     UsageError
         If `original` is not what the release was made from.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> publication = sv.publish(release, "kept")
+    >>> sv.read_release("kept", baskets).records == release.records
+    True
     """
     if not holds_pair(path):
         return read_set_release(path, original, watch=watch)

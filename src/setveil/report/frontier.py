@@ -87,7 +87,15 @@ class SweepPoint:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The points of a grid, by k, then m."""
+    """The points of a grid, by k, then m.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> found = sv.sweep(baskets, products, ks=[2, 5], ms=1)
+    >>> len(found.points), len(found.figure().svg) > 0
+    (2, True)
+    """
 
     method: str
     cost: str

@@ -118,7 +118,16 @@ def negative_curve(crowd: Crowd, k: int, *, most: int, n_draws: int) -> Negative
 
 @dataclass(frozen=True)
 class Assessment:
-    """What attackers can do with records; ``print`` it for all tables."""
+    """What attackers can do with records; ``print`` it for all tables.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
+    >>> found = sv.risk(release, most=1)
+    >>> found.k, found.records == release.records
+    (5, True)
+    """
 
     curve: RiskCurve
     negative: NegativeCurve

@@ -369,6 +369,15 @@ class TableRisk(Summary):
 
     The first attacker knows so many `rules`. `learning` is private: how many values are guessed; None
     where the true ones are not known.
+
+    >>> import setveil as sv
+    >>> people = {"sex": ["F", "M", "F", "M"], "ill": ["flu", "cold", "cold", "flu"]}
+    >>> table = sv.Microdata.from_columns(people, sensitive="ill")
+    >>> release = sv.anonymize(table, sv.LDiversity(l=2))
+    >>> found = attack_by_rules(table, release.bucketing, (), 2)
+    >>> risk = TableRisk(release.guarantee, release.records, 2, 0, found)
+    >>> print(str(risk).splitlines()[0])
+    Risk: 2-diversity of buckets, 4 records in 2 buckets
     """
 
     guarantee: BucketGuarantee

@@ -53,7 +53,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Job(Settings):
-    """What shall be done; data and hierarchy are handed to `prepare`."""
+    """What shall be done; data and hierarchy are handed to `prepare`.
+
+    >>> import setveil as sv
+    >>> from setveil.io.demo import groceries
+    >>> baskets, products = groceries()
+    >>> job = sv.Job(sv.KmAnonymity(k=5, m=2), method="aa")
+    >>> job.prepare(baskets, products).run().method
+    'aa'
+    """
 
     guarantee: AnyGuarantee
     method: str | None = None

@@ -63,6 +63,12 @@ def read_hierarchy(
         ``parent`` that occur nowhere else in the file.
     allow_forest
         Accept several roots.
+
+    >>> import setveil as sv
+    >>> from pathlib import Path
+    >>> _ = Path("products.csv").write_text("ale;alcohol;ALL\\nmilk;food;ALL\\n")
+    >>> sv.read_hierarchy("products.csv").path("ale")
+    ('ale', 'alcohol', 'ALL')
     """
     source = read_edges(
         path, format=format, delimiter=delimiter, encoding=encoding, has_header=has_header
