@@ -29,7 +29,7 @@ from ..api import as_transactions
 from ..arguments import checked
 from ..errors import HierarchyError, UsageError
 from ..hierarchy.tree import DOMAINS, Hierarchy
-from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING, holds_pair
+from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING, holds_buckets, holds_pair
 from ..io.folder.published import Twin, read_published, read_twin
 from ..model.costs import COST_NAMES, WEIGHTED
 from ..model.guarantees import AnyGuarantee, guarantee_from_dict
@@ -41,6 +41,7 @@ from ..release.recoding import BeforeAfter, InMemory, Recoding
 from ..release.release import Release, digest_of_records, seal
 
 if TYPE_CHECKING:
+    from ..release.buckets import BucketRelease
     from ..release.pair_release import PairRelease
 
 
@@ -175,7 +176,7 @@ def read_tree(twin: Twin, paths: list[tuple[str, ...]], *, private: bool = False
 @checked()
 def read_release(
     path: StrPath, original: Any = None, *, watch: Watch | None = None
-) -> Release | PairRelease:
+) -> Release | BucketRelease | PairRelease:
     """Return the release in a folder, with all that its private twin knows.
 
     Parameters
@@ -183,8 +184,8 @@ def read_release(
     path
         The public folder; ``<path>.private`` must lie beside it.
     original
-        The data the release was made from, read with the same options as then; in any order. Of two
-        data sets the private twin holds them: leave it out.
+        The data the release was made from, read with the same options as then; in any order. Of
+        tables in buckets and of two data sets the private twin holds them: leave it out.
     watch
         Progress listener and cancel switch.
 
@@ -205,15 +206,15 @@ def read_release(
     >>> sv.read_release("kept", baskets).records == release.records
     True
     """
-    if not holds_pair(path):
+    if not (holds_pair(path) or holds_buckets(path)):
         return read_set_release(path, original, watch=watch)
     if original is not None:
         raise UsageError(
-            "the private folder holds the originals of two data sets.", "Leave the original out."
+            "the private folder holds the originals of this release.", "Leave the original out."
         )
-    from .others import read_pair_release
+    from .others import read_bucket_release, read_pair_release
 
-    return read_pair_release(path, watch=watch)
+    return (read_pair_release if holds_pair(path) else read_bucket_release)(path, watch=watch)
 
 
 def read_set_release(path: StrPath, original: Any = None, *, watch: Watch | None = None) -> Release:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,3 +158,19 @@ def test_a_library_that_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(SetveilError, match=f"pip install {name}"):
         getattr(release, f"to_{name}")()
     assert len(release.to_arrow()) == 6
+
+
+@pytest.mark.parametrize("make", [of_sets, of_buckets, of_pairs])
+def test_a_release_that_is_read_back_has_the_same_frame(make: Any, tmp_path: Path) -> None:
+    release = make()
+    sv.publish(release, tmp_path / "out", allow_useless=True)
+    again = sv.read_release(tmp_path / "out")
+    assert type(again) is type(release)
+    assert again.to_arrow().equals(release.to_arrow())
+
+
+@pytest.mark.parametrize("make", [of_buckets, of_pairs])
+def test_the_twin_holds_the_originals_of_these(make: Any, tmp_path: Path) -> None:
+    sv.publish(make(), tmp_path / "out", allow_useless=True)
+    with pytest.raises(UsageError, match="Leave the original out"):
+        sv.read_release(tmp_path / "out", sv.Transactions.from_rows(ROWS))
