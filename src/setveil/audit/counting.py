@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ResourceLimit, UsageError
-from ._jit import bits_set, jit
+from ._jit import bits_set, jit, sort_between
 from .published import Codes, Merged, Numbers, Published, bounds_of, sort_rows
 
 Flags = NDArray[np.bool_]
@@ -255,7 +255,7 @@ def raise_rows(
             for up in range(up_ptr[codes[place]], up_ptr[codes[place] + 1]):
                 raised[used] = up_codes[up]
                 used += 1
-        raised[begin:used].sort()
+        sort_between(raised, begin, used)
         end = begin
         for place in range(begin, used):
             if end == begin or raised[end - 1] != raised[place]:
@@ -338,8 +338,8 @@ def is_minimal(ranks: Codes, known: int, k: int, lists: Lists) -> bool:
     """Return whether leaving out one rank always gives k records; of the last `known` that is known."""
     part = np.empty(len(ranks) - 1, np.int32)
     for left_out in range(len(ranks) - known):
-        part[:left_out] = ranks[:left_out]
-        part[left_out:] = ranks[left_out + 1 :]
+        for place in range(len(part)):
+            part[place] = ranks[place if place < left_out else place + 1]
         if not reaches(part, k, lists):
             return False
     return True
@@ -359,7 +359,8 @@ def keep_witness(ranks: Codes, size: int, support: int, counts: Counts) -> None:
     """Keep a combination that breaks the promise; there must be room for it."""
     task = counts.task
     number = counts.witness_count[task]
-    counts.witness_ranks[task, number, : len(ranks)] = ranks
+    for place in range(len(ranks)):
+        counts.witness_ranks[task, number, place] = ranks[place]
     counts.witness_size[task, number] = size
     counts.witness_support[task, number] = support
     counts.witness_count[task] = number + 1
@@ -406,14 +407,14 @@ def ranks_with(
     support_with_first[first] = 0
     smallest = 0 if both_sides else first + 1
     # Many are sorted faster by looking through all.
-    if 16 * count > len(support_with_first) - smallest:
+    if 64 * count > len(support_with_first) - smallest:
         count = 0
         for rank in range(smallest, len(support_with_first)):
             if support_with_first[rank] > 0:
                 touched[count] = rank
                 count += 1
     else:
-        touched[:count].sort()
+        sort_between(touched, 0, count)
     return count, entries
 
 

@@ -288,7 +288,8 @@ def count_shares(
         while len(pending) > 0:
             known, secrets, prefix = pending.pop()
             size = len(prefix) + 1
-            now[: size - 1] = prefix
+            for place in range(size - 1):
+                now[place] = prefix[place]
             words, digits = known.words, known.digits
             wide = len(digits)
             for one in range(len(known.ranks)):

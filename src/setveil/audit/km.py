@@ -374,7 +374,8 @@ def count_larger(firsts: Numbers, lists: Lists, asked: Asked, pairs: Pairs, coun
             if one_support < k and (smallest[size] == 1 or rare_work > asked.rare_work):
                 counts.cut_short[task, BOUNDED] |= smallest[size] > 1
                 continue
-            now[: size - 2] = prefix
+            for place in range(size - 2):
+                now[place] = prefix[place]
             now[size - 2] = members.ranks[one]
             words, digits = members.words, members.digits
             wide = len(digits)

@@ -111,7 +111,8 @@ def pick_absent(
     left = np.empty(depth_limit + 1, np.int64)
     upcoming = np.zeros(depth_limit + 1, np.int64)
     signed = np.empty(m + 1, np.int32)
-    signed[:known] = present
+    for place in range(known):
+        signed[place] = present[place]
     left[0] = present_support
     depth = 0
     while depth >= 0:
@@ -181,7 +182,8 @@ def add_present(
     supports_of_kept = np.empty(count, np.int64)
     may_follow = np.zeros(count, np.bool_)
     larger = np.empty(size, np.int32)
-    larger[: size - 1] = present
+    for place in range(size - 1):
+        larger[place] = present[place]
     live = live_words(words, one * wide, wide)
     used = 0
     for other in range(count):

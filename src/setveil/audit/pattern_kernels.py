@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import jit, sort_between
 from .counting import Flags
 from .published import Codes, Numbers
 
@@ -168,7 +168,7 @@ def smaller_part(
 ) -> Part:
     """Return the part of a closed set; `add_label` went before, with the same desk."""
     kept, n_before = 0, 0
-    desk.touched[:touched].sort()
+    sort_between(desk.touched, 0, touched)
     for which in range(touched):
         other = desk.touched[which]
         if least <= desk.here_by_item[other] < here:
@@ -324,7 +324,8 @@ def note(here: int, elsewhere: int, names: Codes, asked: Asked, tally: Tally, ta
     if number < tally.witness_counts.shape[1]:
         begin = tally.witness_ptr[task, number]
         if begin + len(names) <= tally.witness_names.shape[1]:
-            tally.witness_names[task, begin : begin + len(names)] = names
+            for place in range(len(names)):
+                tally.witness_names[task, begin + place] = names[place]
             tally.witness_ptr[task, number + 1] = begin + len(names)
             tally.witness_counts[task, number, 0] = here
             tally.witness_counts[task, number, 1] = elsewhere
@@ -345,7 +346,8 @@ def count_closed(
     """Count all closed sets that start with one of `firsts`; stop where all tasks pass the limit."""
     desk = new_desk(len(root.name_by_item))
     names = np.empty(n_ranks, np.int32)
-    names[: len(closed_at_root)] = closed_at_root
+    for place in range(len(closed_at_root)):
+        names[place] = closed_at_root[place]
     for first in firsts:
         parts = [root]
         upcoming = [first]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError, HierarchyError
-from ._jit import jit
+from ._jit import jit, sort_between
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -296,7 +296,7 @@ def sort_rows(indptr: Numbers, items: Codes) -> None:
     for row in range(len(indptr) - 1):
         for position in range(indptr[row] + 1, indptr[row + 1]):
             if items[position] < items[position - 1]:
-                items[indptr[row] : indptr[row + 1]].sort()
+                sort_between(items, indptr[row], indptr[row + 1])
                 break
 
 

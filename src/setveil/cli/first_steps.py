@@ -71,11 +71,16 @@ def _memory() -> str:
 
 
 def _cache() -> str:
-    folder = screen.cache_folder()
+    from ..kernels.base import sort_slice
+
+    kernel: Any = sort_slice
+
+    # Numba's own word: beside the sources, in a folder of the user, or where NUMBA_CACHE_DIR says.
+    folder = Path(kernel.stats.cache_path)
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise RuntimeError("not writable: every run compiles anew; set NUMBA_CACHE_DIR")
-    return "there" if screen.compiled() else "not yet: the first run compiles"
+    return "there" if any(folder.glob("*.nbi")) else "not yet: the first run compiles"
 
 
 def _solver() -> str:

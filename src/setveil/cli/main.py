@@ -81,7 +81,7 @@ def anonymize(
     screen.notices(work.cleaned)
     with screen.notices_before_error(work.notices, verbose=run.verbose):
         work.read()
-        with screen.progress(work.kernels) as listener:
+        with screen.progress() as listener:
             if run.is_preview:
                 text, plain = work.estimate(work.watch(listener))
             else:

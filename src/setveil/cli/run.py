@@ -222,7 +222,7 @@ def _carry_out(entry: Entry, asked: Asked) -> None:
     work = entry.work
     with screen.notices_before_error(work.notices, verbose=asked.verbose):
         work.read()
-        with screen.progress(work.kernels) as listener:
+        with screen.progress() as listener:
             named = named_listener(listener, entry.name)
             if asked.dry_run:
                 text, entry.result = work.estimate(work.watch(named))

@@ -183,10 +183,10 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 
 @contextlib.contextmanager
-def progress(kernels: str = "") -> Iterator[Listener | None]:
+def progress() -> Iterator[Listener | None]:
     """Show how far the work is, with the time left, on a terminal; nothing elsewhere.
 
-    `kernels` names the file of compiled loops that the work needs beside those that all of it needs.
+    From the moment on when loops must be compiled, and are not there from an earlier run, it says so.
     """
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
@@ -202,23 +202,25 @@ def progress(kernels: str = "") -> Iterator[Listener | None]:
         console=Console(stderr=True),
         transient=True,
     )
-    first = "" if compiled(kernels) else " (first run: compiling, this takes a while)"
+    now, first = "starting", ""
     with shown:
-        task = shown.add_task("starting" + first, total=None)
+        task = shown.add_task(now, total=None)
 
         def listen(stage: str, share: float | None) -> None:
-            total = None if share is None else 1.0
-            shown.update(task, description=stage + first, total=total, completed=share or 0.0)
+            nonlocal now
+            now, total = stage, None if share is None else 1.0
+            shown.update(task, description=now + first, total=total, completed=share or 0.0)
 
-        yield listen
+        from numba.core import event
 
+        class Compiling(event.Listener):
+            def on_start(self, _event: object) -> None:
+                nonlocal first
+                first = " (first run: compiling, this takes a while)"
+                shown.update(task, description=now + first)
 
-def cache_folder() -> Path:
-    """Return where compiled code is kept."""
-    own = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(own) if own else Path(__file__).resolve().parents[1] / "kernels" / "__pycache__"
+            def on_end(self, _event: object) -> None:
+                pass
 
-
-def compiled(kernels: str = "") -> bool:
-    """Tell whether compiled code, of these kernels if named, is there from an earlier run."""
-    return next(cache_folder().rglob(f"{kernels}*.nbi"), None) is not None
+        with event.install_listener("numba:compile", Compiling()):
+            yield listen

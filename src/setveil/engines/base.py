@@ -7,14 +7,17 @@ Gray order, Partition) asks `rows`, and the registry says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ResourceLimit
 from ..hierarchy.tree import Counts, Hierarchy, Ids
+from ..kernels.itemsets.projected import MOST, TooLarge
 from ..model.guarantees import Guarantee
 from ..model.transactions import Rows, Transactions
 from ..release.recoding import Recoding
@@ -32,6 +35,20 @@ def padded(sets: Sequence[Sequence[int]], width: int | None = None) -> NodeSets:
     for line, nodes in zip(lines, sets, strict=True):
         line[: len(nodes)] = nodes
     return lines
+
+
+@contextmanager
+def within_32_bits() -> Iterator[None]:
+    """Refuse plainly what is too large for a search for itemsets."""
+    try:
+        yield
+    except TooLarge as error:
+        raise ResourceLimit(
+            f"itemsets are searched in fewer than {MOST:,} records, and fewer items in them; these are "
+            "more.",
+            "Take a sample of the records, or work on parts of them, each by itself.",
+            code="too-many-records",
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from ..kernels.supports import Index, count_supports, index_nodes, lift_sets, wi
 from ..model.guarantees import Guarantee
 from ..model.transactions import Rows, Transactions, bind
 from ..release.recoding import Recoding, published_rows
-from .base import Ask, NodeSets, Violations, padded
+from .base import Ask, NodeSets, Violations, padded, within_32_bits
 
 Pattern = tuple[int, ...]
 """Nodes, or numbers of nodes, ascending; one that is known to be absent is ``-2 - node``."""
@@ -144,7 +144,8 @@ class LocalEngine:
     def _rare(self, rows: Merged, k: int, m: int, limit: int, ask: Ask | None) -> Portion:
         """Return the minimal sets of up to `m` nodes that fewer than `k` records hold, if any does."""
         size = max(1, min(m, rows.longest))
-        sets, support = find_rare(*rows.numbered, len(rows.used), k, size, limit, self.threads, ask)
+        with within_32_bits():
+            sets, support = find_rare(*rows.numbered, len(rows.used), k, size, limit, self.threads, ask)
         return rows.named(sets), support
 
     @cached_property

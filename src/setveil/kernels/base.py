@@ -26,7 +26,17 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 def jit(function: Kernel) -> Kernel:
     """Compile `function` with numba; ``function.py_func`` stays the plain Python twin."""
-    return cast(Kernel, numba.njit(cache=True, nogil=True)(function))
+    compiled: Any = numba.njit(cache=True, nogil=True)(function)
+    if compiled is function:  # NUMBA_DISABLE_JIT
+        return function
+    find_template, unliteral = compiled.get_call_template, cast(Any, types).unliteral
+
+    def find_plain(args: Any, kwargs: Any) -> Any:
+        # To numba a constant has a type of its own, for which it would compile the kernel anew.
+        return find_template([unliteral(arg) for arg in args], kwargs)
+
+    compiled.get_call_template = find_plain
+    return cast(Kernel, compiled)
 
 
 def inlined(function: Kernel) -> Kernel:

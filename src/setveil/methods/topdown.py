@@ -294,7 +294,7 @@ class CutSearch:
         """Return each node of the cut that has children, by label, and what replacing it adds."""
         inner = [rank for rank in self._cut if self._child_start[rank + 1] > self._child_start[rank]]
         inner.sort(key=lambda rank: int(self._label_rank[rank]))
-        candidates = np.array(inner, dtype=np.int32)
+        candidates = np.array(inner, dtype=np.int64)
         added = try_steps(candidates, self._child_start, self._children, *self._data, *self._state)
         nodes = self._node_of_rank[candidates] if inner else candidates
         return list(zip(nodes.tolist(), added.tolist(), strict=True))

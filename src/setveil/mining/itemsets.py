@@ -23,6 +23,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.base import within_32_bits
 from ..errors import ResourceLimit, UsageError
 from ..hierarchy.tree import Hierarchy
 from ..kernels.itemsets.frequent import find_frequent
@@ -175,19 +176,20 @@ def frequent_itemsets(
     if parent is not None:
         indptr, items = expand_rows(indptr, items, parent)
         n_items = len(parent)
-    found = find_frequent(
-        indptr,
-        items,
-        weight_by_row,
-        n_items,
-        least,
-        kind=kind,
-        most_items=most_items or 0,
-        parent=parent,
-        most_sets=most_sets,
-        threads=threads or len(os.sched_getaffinity(0)),
-        tick=tick,
-    )
+    with within_32_bits():
+        found = find_frequent(
+            indptr,
+            items,
+            weight_by_row,
+            n_items,
+            least,
+            kind=kind,
+            most_items=most_items or 0,
+            parent=parent,
+            most_sets=most_sets,
+            threads=threads or len(os.sched_getaffinity(0)),
+            tick=tick,
+        )
     if found is None:
         raise ResourceLimit(
             f"there are more than {most_sets:,} itemsets that at least {least:,} of the records hold.",

@@ -120,7 +120,6 @@ def _warn_of_flat(pair: PatternPair) -> tuple[str, ...]:
 class Work(work.Work):
     """What there is to do for a run on two data sets."""
 
-    kernels = "hiding"
     prepared: Prepared
 
     def read_guarantee(self) -> HiddenPatterns:

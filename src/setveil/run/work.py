@@ -146,11 +146,9 @@ class Work:
     """What there is to do for a run.
 
     `notices` tell what is known so far of the data, `cleaned` what was found at the destination.
-    `remarks` join them once the release is published. `kernels` name the compiled code that it may have
-    to wait for.
+    `remarks` join them once the release is published.
     """
 
-    kernels = ""
     checks_late = False
     """Whether the job is checked by `read`, which first tells how the data were read."""
     prepared: Any

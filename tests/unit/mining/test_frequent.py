@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from setveil.api import anonymize
 from setveil.errors import Cancelled, ResourceLimit, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.io.transactions import read_transactions
+from setveil.kernels.itemsets import projected
 from setveil.mining.itemsets import Itemsets, frequent_itemsets, least_count
+from setveil.model.guarantees import KmAnonymity
 from setveil.model.numbers import exact_support
 from setveil.model.transactions import Transactions, bind
 from setveil.progress import Watch
@@ -193,3 +196,12 @@ def test_adult_has_the_seven_maximal_sets_that_cheng_lists() -> None:
 
 def complete(row: dict[str, str]) -> bool:
     return all(value.strip() != "?" for value in row.values())
+
+
+def test_more_than_32_bits_can_number_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projected, "MOST", 4)
+    with pytest.raises(ResourceLimit, match="itemsets are searched in fewer than") as told:
+        mined(1)
+    assert told.value.exit_code == 6
+    with pytest.raises(ResourceLimit, match="Take a sample"):
+        anonymize(BASKETS, KmAnonymity(2, 2), hierarchy=PRODUCTS, method="trim")

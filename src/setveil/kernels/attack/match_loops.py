@@ -77,8 +77,8 @@ def count_rare_sized(
         if support_by_item[first] < k or low == high:
             continue
         rows, positions = grown(rows, 0, high - low), grown(positions, 0, high - low)
-        rows[: high - low] = places[low:high, ROW]
-        positions[: high - low] = places[low:high, POSITION]
+        for entry in range(high - low):
+            rows[entry], positions[entry] = places[low + entry, ROW], places[low + entry, POSITION]
         begins[0], ends[0], depths[0] = 0, high - low, 1
         n_open = 1
         while n_open > 0:
@@ -187,8 +187,8 @@ def mark_rare_sized(
         if support_by_item[first] < k or low == high:
             continue
         rows, positions = grown(rows, 0, high - low), grown(positions, 0, high - low)
-        rows[: high - low] = places[low:high, ROW]
-        positions[: high - low] = places[low:high, POSITION]
+        for entry in range(high - low):
+            rows[entry], positions[entry] = places[low + entry, ROW], places[low + entry, POSITION]
         begins[0], ends[0], depths[0], supports[0] = 0, high - low, 1, support_by_item[first]
         n_open = 1
         while n_open > 0:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base import Counts, Flags, Ids, jit
+from ..base import Counts, Flags, Ids, grown, jit
 
 
 @jit
@@ -266,10 +266,7 @@ def list_valid(
             for column in range(columns):
                 allowed[line - low, column] = not cannot[set_by_line[line], value_of_column[column]]
         _, valid = find_valid(held, allowed)
-        if n_found + valid.size > found.size:
-            longer = np.empty(2 * found.size + valid.size, np.int32)
-            longer[:n_found] = found[:n_found]
-            found = longer
+        found = grown(found, n_found, n_found + valid.size)
         for line in range(low, high):
             for column in range(columns):
                 if valid[line - low, column]:

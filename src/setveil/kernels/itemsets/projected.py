@@ -22,6 +22,8 @@ POSITION, ROW = 0, 1
 """Columns of `Projected.places`."""
 FIRST_ENTRY, FIRST_ROW, FIRST_ITEM, UPCOMING = 0, 1, 2, 3
 """Columns of `Levels.at`."""
+MOST = 2**31
+"""Records, and the items in them, are fewer: numbers of 32 bits fit into the cache twice as often."""
 
 
 class Projected(NamedTuple):
@@ -52,6 +54,10 @@ class Levels(NamedTuple):
     at: Counts
     tail: int
     """A place is listed if at least so many items are after it; rows without such are left out."""
+
+
+class TooLarge(Exception):
+    """The data have `MOST` records or more, or as many items in them."""
 
 
 class Tally(NamedTuple):
@@ -101,9 +107,8 @@ def whole_data(
     indptr: Counts, items: Ids, weight_by_row: Counts, n_items: int, tail: int = 1
 ) -> tuple[Projected, Reals]:
     """Return rows as the searches take them, and the cost of each item; see `list_places`."""
-    # Numbers of 32 bits: a row's record then fits into the cache twice as often.
-    if max(items.size, int(weight_by_row.sum())) >= 2**31:
-        raise OverflowError("records and the items in them must be fewer than 2^31")
+    if max(items.size, int(weight_by_row.sum())) >= MOST:
+        raise TooLarge
     places, start, cost = list_places(indptr, items, n_items, tail)
     rows = np.stack([indptr[1:], weight_by_row, np.arange(indptr.size - 1)], axis=1).astype(np.int32)
     return Projected(items, rows, places, start), cost

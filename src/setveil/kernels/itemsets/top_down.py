@@ -48,7 +48,8 @@ def by_last_member(threats: Ids, rank_of_node: Ids, n_ranks: int) -> tuple[Count
             size += 1
         row = upcoming[falling[0]]
         upcoming[falling[0]] += 1
-        others[row, : size - 1] = falling[1:size]
+        for place in range(1, size):
+            others[row, place - 1] = falling[place]
     return start_by_rank, others
 
 
@@ -186,7 +187,7 @@ def take_step(
 
 @jit
 def try_steps(
-    candidates: Ids,
+    candidates: Counts,
     child_start: Counts,
     children: Ids,
     start_by_rank: Counts,
