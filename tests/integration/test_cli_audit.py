@@ -135,6 +135,11 @@ def test_a_joined_table_may_not_have_its_own_values_beside_its_rows(shell: Shell
     assert ran.code == 3 and "error[values-not-sorted] j.csv: in 1 of 2 buckets" in ran.err
     assert "40" not in ran.err and "flu" not in ran.err
     assert shell("audit", "j.csv", *words, "--as-is").code == 0
+    # Whole rows that stand in the order of their values tell as much.
+    Path("j.csv").write_text("age,bucket,ill\n30,1,cold\n20,1,flu\n40,2,cold\n40,2,flu\n")
+    assert shell("audit", "j.csv", *words).code == 3
+    Path("j.csv").write_text("age,bucket,ill\n20,1,cold\n30,1,flu\n40,2,flu\n40,2,cold\n")
+    assert shell("audit", "j.csv", *words).code == 0
 
 
 @pytest.mark.parametrize(
@@ -157,7 +162,17 @@ def test_tables_that_do_not_belong_together(shell: Shell, second: str, told: str
 
 def test_cells_without_a_value_can_be_none(shell: Shell) -> None:
     Path("j.csv").write_text("age,bucket,ill\n20,1,\n,1,cold\n20,1,flu\n")
-    words = ("--quasi", "age", "--sensitive", "ill", "--l", "2", "--missing-cells", "category")
+    words = (
+        "--quasi",
+        "age",
+        "--sensitive",
+        "ill",
+        "--l",
+        "2",
+        "--missing-cells",
+        "category",
+        "--as-is",
+    )
     ran = shell("audit", "j.csv", *words, "--json")
     assert ran.code == 0, ran.err
     assert ran.json["fewest_possible"] == 2

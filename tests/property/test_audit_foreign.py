@@ -72,13 +72,13 @@ def test_tables_in_buckets_are_judged_as_by_hand(block: int, tmp_path: Path) -> 
         random = Random(seed)
         rows = random_rows(random)
         counted = Counter((row[2], row[3]) for row in rows)
-        # A joined table has each bucket's values in order, beside rows in any other.
+        # A joined table has each bucket's rows in order, and beside them its values in theirs.
         shuffled = random.sample(rows, len(rows))
         joined = [
             (*row[:3], value)
             for bucket in sorted({row[2] for row in rows})
             for row, value in zip(
-                [row for row in shuffled if row[2] == bucket],
+                sorted(row for row in rows if row[2] == bucket),
                 sorted(row[3] for row in rows if row[2] == bucket),
                 strict=True,
             )

@@ -2,8 +2,9 @@
 
 Every row is a person: quasi-identifying cells, and the bucket. How often a bucket has which sensitive
 value stands in the same table (joined) or in one of its own. What is read are two lists a bucket, of
-rows and of values; whose value is whose is told by neither. A joined table whose values do not stand in
-order may tell it all the same, so it is refused, unless it is said that they were shuffled.
+rows and of values; whose value is whose is told by neither. A joined table in which the rows of a
+bucket and its values do not both stand in order may tell it all the same, so it is refused, unless it
+is said that the values were shuffled.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def read_buckets(
         Texts that stand for no value, beside the empty cell; a cell without a value is an ``error`` or
         a value of its own (``category``), which is none of the sensitive ones.
     as_is
-        Go on where values of a joined table do not stand in order: they were shuffled.
+        Go on where rows and values of a joined table do not both stand in order: they were shuffled.
     """
     check_choice("missing_cells", reading["missing_cells"], MISSING_CELLS)
     names = (quasi,) if isinstance(quasi, str) else tuple(quasi)
@@ -113,7 +114,9 @@ def read_buckets(
     if second is None:
         values = texts.pop(sensitive)
         if not reading["as_is"]:
-            _refuse_unsorted(buckets, values, list(zip(*texts.values(), strict=True)), columns.file)
+            in_order = [texts[name] for name in columns.names if name in texts]
+            rows = list(zip(*in_order, strict=True))
+            _refuse_unsorted(buckets, values, rows, columns.file)
         counted = Counter(zip(buckets, values, strict=True))
     else:
         counted, told = _read_counts(second, number, bucket, sensitive, reading)
@@ -150,23 +153,27 @@ def _texts(columns: Columns, name: str, reading: Options, *, may_lack: bool = Fa
 
 
 def _refuse_unsorted(
-    buckets: Sequence[int], values: Sequence[str], rows: Sequence[object], file: str | None
+    buckets: Sequence[int],
+    values: Sequence[str],
+    rows: Sequence[tuple[str, ...]],
+    file: str | None,
 ) -> None:
     """Refuse a joined table in which a row may have its own value beside it."""
-    held: dict[int, list[str]] = {}
-    kinds: dict[int, set[object]] = {}
-    for bucket, value, row in zip(buckets, values, rows, strict=True):
-        held.setdefault(bucket, []).append(value)
-        kinds.setdefault(bucket, set()).add(row)
+    held: dict[int, list[tuple[tuple[str, ...], str]]] = {}
+    for bucket, row, value in zip(buckets, rows, values, strict=True):
+        held.setdefault(bucket, []).append((row, value))
+    # Where rows and values both stand in order, the file tells nothing but which there are.
     open_ones = sum(
-        len(kinds[bucket]) > 1 and any(before > after for before, after in pairwise(list_))
-        for bucket, list_ in held.items()
+        len({row for row, _ in inside}) > 1
+        and any(before[0] > after[0] or before[1] > after[1] for before, after in pairwise(inside))
+        for inside in held.values()
     )
     if open_ones:
         raise DataError(
-            f"in {open_ones:,} of {len(held):,} buckets rows differ and their values do not stand in "
-            "order: each row may have its own value beside it, which would tell everything.",
-            "Sort the values of each bucket; or if they were shuffled, say so (--as-is).",
+            f"in {open_ones:,} of {len(held):,} buckets rows differ, and rows and values do not both "
+            "stand in order: each row may have its own value beside it, which would tell everything.",
+            "Sort the rows of each bucket by their cells and its values by themselves; or if they were "
+            "shuffled, say so (--as-is; as_is=True in Python).",
             code="values-not-sorted",
             file=file,
         )
