@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .._version import __version__
+from ..progress import Watch
 from ..registry import ALL_METHODS, MethodRecord, method
 from ..run.fields import SETS
 from . import screen
@@ -185,7 +186,6 @@ def demo(
         from ..io.folder.ownership import REPORT
         from ..model.guarantees import KmAnonymity
         from ..model.layout import Layout
-        from ..progress import Watch
         from ..publish import check_environment, publish
 
         check_environment()
