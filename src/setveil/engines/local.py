@@ -16,13 +16,22 @@ from itertools import combinations
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import UsageError
 from ..hierarchy.tree import Counts, Hierarchy, Ids
 from ..kernels.base import in_threads, new_stop
-from ..kernels.itemsets.rare import find_rare
+from ..kernels.itemsets.pairs import count_pairs
+from ..kernels.itemsets.rare import find_rare, find_rare_pairs
 from ..kernels.itemsets.signed import Telling, find_rare_signed, find_undiverse
 from ..kernels.rows import expand_rows, merge_rows, recode_rows
-from ..kernels.supports import Index, count_supports, index_nodes, lift_sets, witness_leaves
+from ..kernels.supports import (
+    Index,
+    count_supports,
+    index_nodes,
+    lift_sets,
+    without_rows,
+    witness_leaves,
+)
 from ..model.guarantees import Guarantee
 from ..model.transactions import Rows, Transactions, bind
 from ..release.recoding import Recoding, published_rows
@@ -125,10 +134,17 @@ class LocalEngine:
         known, k = guarantee.known_at_most, guarantee.crowd
         if known is None:
             raise UsageError("this engine answers about itemsets, not whole records.")
+        is_rare = guarantee.secrets is None and not guarantee.signed
+        if is_rare and len(self.pairs) and (known <= 2 or limit):
+            # Smaller sets come first: where pairs are enough, no record is looked at.
+            nodes = recoding.node_of_leaf()
+            sets, support = self._rare_pairs(distinct(nodes[nodes >= 0]), k, known, limit or 0, ask)
+            if known <= 2 or len(sets) == limit:
+                return Violations(sets, support, limit is None or len(sets) < limit)
         published = self._merged.recoded(recoding.node_of_leaf())
         if guarantee.signed:
             return _rare_signed(published, k, known, limit)
-        if guarantee.secrets is None:
+        if is_rare:
             sets, support = self._rare(published, k, known, limit or 0, ask)
             return Violations(sets, support, limit is None or len(sets) < limit)
         number = self.hierarchy.node_of_label
@@ -144,23 +160,43 @@ class LocalEngine:
     def _rare(self, rows: Merged, k: int, m: int, limit: int, ask: Ask | None) -> Portion:
         """Return the minimal sets of up to `m` nodes that fewer than `k` records hold, if any does."""
         size = max(1, min(m, rows.longest))
+        counted = (self.pairs, rows.used.astype(np.int32)) if len(self.pairs) else None
         with within_32_bits():
-            sets, support = find_rare(*rows.numbered, len(rows.used), k, size, limit, self.threads, ask)
+            sets, support = find_rare(
+                *rows.numbered, len(rows.used), k, size, limit, self.threads, ask, counted
+            )
         return rows.named(sets), support
+
+    def _rare_pairs(self, nodes: Ids, k: int, m: int, limit: int, ask: Ask | None) -> Portion:
+        """Do the same for one or two of these nodes, of which all pairs are counted."""
+        return find_rare_pairs(self.pairs, nodes, k, min(m, 2), limit, self.threads, ask)
+
+    @cached_property
+    def pairs(self) -> Ids:
+        """In how many records each two nodes are; empty where there is no room to count that."""
+        merged, parent = self._merged, self.hierarchy.parent
+        return count_pairs(merged.indptr, merged.nodes, merged.weight_by_row, parent, self.threads)
 
     @cached_property
     def _index(self) -> Index:
         """Row lists of every node, and bitmaps of the long ones."""
-        merged = self._merged
-        return index_nodes(merged.indptr, merged.nodes, self.hierarchy.parent, merged.weight_by_row)
+        merged, parent = self._merged, self.hierarchy.parent
+        return index_nodes(merged.indptr, merged.nodes, parent, merged.weight_by_row, pairs=self.pairs)
+
+    def _index_for(self, sets: NodeSets) -> Index:
+        """Return what answers about these sets; of pairs that are counted no row is listed."""
+        by_counts = sets.shape[1] <= 2 and len(self.pairs)
+        return without_rows(self.pairs, self._merged.weight_by_row) if by_counts else self._index
 
     def supports(self, sets: NodeSets, *, enough: int | None = None) -> Counts:
-        return count_supports(sets, self._index, enough or 0, self.threads)
+        return count_supports(sets, self._index_for(sets), enough or 0, self.threads)
 
     def lift(self, sets: NodeSets, k: int) -> Portion:
-        return lift_sets(sets, self.hierarchy.parent, self._index, k, self.threads)
+        return lift_sets(sets, self.hierarchy.parent, self._index_for(sets), k, self.threads)
 
     def threats(self, nodes: Ids, k: int, m: int, limit: int, ask: Ask | None = None) -> NodeSets:
+        if m <= 2 and len(self.pairs):
+            return self._rare_pairs(np.sort(nodes), k, m, limit, ask)[0]
         parent = self.hierarchy.parent
         is_asked = np.zeros(len(parent), dtype=np.bool_)
         is_asked[nodes] = True

@@ -29,6 +29,7 @@ from .base import (
     row_holds,
     sort_slice,
 )
+from .itemsets.pairs import NOT_COUNTED, pair_count
 
 _MOST_BITMAP_BYTES = 1 << 29
 
@@ -60,10 +61,17 @@ class Index(NamedTuple):
     slot_of_node: Ids
     """The line of `bitmaps` that belongs to each node, -1 for none."""
     weight_by_row: Counts
+    pairs: Ids
+    """The counts of all pairs, see `itemsets.pairs`; empty where they were not counted."""
 
 
 def index_nodes(
-    indptr: Counts, items: Ids, parent: Ids, weight_by_row: Counts, most_bytes: int = _MOST_BITMAP_BYTES
+    indptr: Counts,
+    items: Ids,
+    parent: Ids,
+    weight_by_row: Counts,
+    most_bytes: int = _MOST_BITMAP_BYTES,
+    pairs: Ids = NOT_COUNTED,
 ) -> Index:
     """Return the index of rows, with `most_bytes` of bitmaps of the nodes with the longest lists.
 
@@ -82,7 +90,14 @@ def index_nodes(
     fill_bitmaps(list_indptr, rows, nodes, n_words, bitmaps)
     slot_of_node = np.full(length_by_node.size, -1, np.int32)
     slot_of_node[nodes] = np.arange(nodes.size, dtype=np.int32)
-    return Index(list_indptr, rows, bitmaps, slot_of_node, plain(weight_by_row, np.int64))
+    return Index(list_indptr, rows, bitmaps, slot_of_node, plain(weight_by_row, np.int64), pairs)
+
+
+def without_rows(pairs: Ids, weight_by_row: Counts) -> Index:
+    """Return the index for sets of one or two nodes, of which all pairs are counted."""
+    none = np.empty(0, np.int32)
+    bitmaps = np.empty((0, 0), np.uint64)
+    return Index(np.empty(0, np.int64), none, bitmaps, none, plain(weight_by_row, np.int64), pairs)
 
 
 def count_supports(sets: Ids, index: Index, enough: int = 0, threads: int = 1) -> Counts:
@@ -157,12 +172,14 @@ def support_of(nodes: Ids, size: int, index: Index, enough: int, slots: Ids) -> 
 
     `slots` is room for `size` numbers.
     """
-    list_indptr, rows, bitmaps, slot_of_node, weight_by_row = index
+    list_indptr, rows, bitmaps, slot_of_node, weight_by_row, pairs = index
     total: int = 0
     if size == 0:
         for row in range(weight_by_row.size):
             total += weight_by_row[row]
         return total
+    if size <= 2 and pairs.size:
+        return pair_count(pairs, nodes[0], nodes[size - 1])
     shortest = 0
     for i in range(size):
         slots[i] = slot_of_node[nodes[i]]

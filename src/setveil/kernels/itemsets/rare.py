@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from ..base import Ask, Counts, Ids, Stop, Words, in_threads, jit, new_stop, plain
 from ..rows import recode_rows
+from .pairs import counted_rare_pairs, has_pair, pair_count
 from .projected import item_supports, split_by_cost, whole_data
 from .rare_loops import (
     Found,
@@ -144,13 +145,15 @@ def find_rare(
     limit: int = 0,
     threads: int = 1,
     ask: Ask | None = None,
+    counted: tuple[Ids, Ids] | None = None,
 ) -> tuple[Ids, Counts]:
     """Find the minimal itemsets of up to `m` items in fewer than `k` records, but at least one.
 
     Rows stand for 1 record or more each; items are below `n_items`. With a `limit` above 0 it stops
     when a size yields as many sets in all, small sets first, and takes them in turn from all first
     items: all sets returned are minimal even so. `threads` make no difference to the result. `ask` is
-    called now and then; what it raises ends the search. Sets come by size, then lexicographically, one
+    called now and then; what it raises ends the search. `counted` are the counts of all pairs of nodes,
+    where they are known, and the node of each item. Sets come by size, then lexicographically, one
     a row, items ascending, padded with -1, with their supports.
     """
     if ask is not None:
@@ -188,6 +191,9 @@ def find_rare(
         known = Known(bits, sets_known, _hash_table(sets_known))
 
         def search(cap: int, firsts: Ids, size: int = size, known: Known = known) -> Found:
+            if size == 2 and counted is not None:
+                node_of_rank = counted[1][item_of_rank]
+                return counted_rare_pairs(firsts, counted[0], node_of_rank, k, cap, bits, stop)
             if size == 2:
                 return rare_pairs(firsts, whole, k, cap, bits, stop)
             if masks is not None:
@@ -211,6 +217,37 @@ def find_rare(
         write_in_order(parts, item_of_rank, k, sets[low:high], support[low:high], threads, ask)
         low = high
     return sets, support
+
+
+def find_rare_pairs(
+    pairs: Ids, nodes: Ids, k: int, m: int, limit: int = 0, threads: int = 1, ask: Ask | None = None
+) -> tuple[Ids, Counts]:
+    """Find what `find_rare` finds for `m` of 1 or 2, where all pairs of these nodes are counted."""
+    if ask is not None:
+        ask()
+    support = np.array([pair_count(pairs, node, node) for node in nodes.tolist()], dtype=np.int64)
+    singles = np.flatnonzero((support > 0) & (support < k))
+    common = np.flatnonzero(support >= k)
+    node_of_rank = nodes[common[np.argsort(support[common], kind="stable")]].astype(np.int32)
+    met = 0 < limit <= singles.size
+    singles = singles[: limit or None]
+    parts: list[Part] = []
+    if m > 1 and not met:
+        stop, no_bits = new_stop(), np.zeros((0, 0), np.uint8)
+
+        def search(cap: int, firsts: Ids) -> Found:
+            return counted_rare_pairs(firsts, pairs, node_of_rank, k, cap, no_bits, stop)
+
+        cost = has_pair(pairs, node_of_rank).astype(np.float64)
+        remaining = limit - singles.size if limit > 0 else 0
+        parts, _ = _search_size(search, cost, 2, remaining, threads, (ask, stop))
+    sets = np.full((singles.size + _total(parts), m), -1, np.int32)
+    held = np.empty(len(sets), np.int64)
+    sets[: singles.size, 0], held[: singles.size] = nodes[singles], support[singles]
+    if parts:
+        rest = slice(singles.size, None)
+        write_in_order(parts, node_of_rank, k, sets[rest], held[rest], threads, ask)
+    return sets, held
 
 
 Part = tuple[Ids, Counts]
