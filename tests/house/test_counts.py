@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tests.house import counts
 from tests.house.sources import ROOT, modules, parsed, tell
 
-MOST_FILES = 225
+MOST_FILES = 226
 MOST_LINES = 58_000
 MOST_LATE_IMPORTS = 231
 MOST_SMALL_FILES = 0

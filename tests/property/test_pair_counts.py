@@ -46,7 +46,8 @@ def test_matrix_answers_equal_the_finders(block: int, monkeypatch: pytest.Monkey
             assert pair_count(counting.pairs, one, other) == counted
         cuts = list(all_cuts(tree))
         cut = random.choice(cuts)
-        recoding = Recoding.from_cut(tree, sorted({tree.node_of_label[label] for label in cut.values()}))
+        published = {tree.node_of_label[label] for label in cut.values()}
+        recoding = Recoding.from_cut(tree, sorted(published))
         k, m = random.randint(2, 5), random.randint(1, 3)
         for limit in (None, 1, random.randint(2, 6)):
             found, wanted = (
@@ -60,7 +61,8 @@ def test_matrix_answers_equal_the_finders(block: int, monkeypatch: pytest.Monkey
             dtype=np.int32,
         )
         assert np.array_equal(counting.supports(sets), searching.supports(sets))
-        nodes = np.array(sorted(random.sample(range(len(tree)), random.randint(1, len(tree)))), np.int32)
+        asked = random.sample(range(len(tree)), random.randint(1, len(tree)))
+        nodes = np.array(sorted(asked), dtype=np.int32)
         assert lines(counting.threats(nodes, k, m, 0)) == lines(searching.threats(nodes, k, m, 0))
         rare_sets = searching.violations(recoding, KmAnonymity(k, m)).sets
         lifted, wanted_lifted = counting.lift(rare_sets, k), searching.lift(rare_sets, k)
@@ -71,8 +73,7 @@ def test_matrix_answers_equal_the_finders(block: int, monkeypatch: pytest.Monkey
 def as_sets(found: object) -> list[tuple[list[int], int]]:
     sets, support = found.sets.tolist(), found.support.tolist()  # type: ignore[attr-defined]
     return [
-        ([node for node in line if node >= 0], count)
-        for line, count in zip(sets, support, strict=True)
+        ([node for node in line if node >= 0], count) for line, count in zip(sets, support, strict=True)
     ]
 
 

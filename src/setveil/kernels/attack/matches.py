@@ -43,7 +43,7 @@ def count_signed(
 ) -> None:
     """Count the records that fit what is known, up to `enough`; -1 in `known` says nothing."""
     indptr, items, weight_by_row, _ = data
-    list_indptr, list_rows, bitmaps, slot_of_item, _ = index
+    list_indptr, list_rows, bitmaps, slot_of_item, _, _ = index
     for draw in range(low_draw, high_draw):
         shortest = -1
         for step in range(known.shape[1]):
@@ -93,7 +93,7 @@ def count_holders(
     Items are ranks, so a row's first item has the shortest list.
     """
     indptr, items, weight_by_row, _ = data
-    list_indptr, list_rows, bitmaps, slot_of_item, _ = index
+    list_indptr, list_rows, bitmaps, slot_of_item, _, _ = index
     for place in range(low_row, high_row):
         start, end = indptr[rows[place]], indptr[rows[place] + 1]
         total = 0
@@ -140,7 +140,7 @@ def search_row(
     the first d + 1 of them, for d above 0. Returns the state and the steps.
     """
     indptr, items, weight_by_row, support_by_item = data
-    list_indptr, list_rows, bitmaps, slot_of_item, _ = index
+    list_indptr, list_rows, bitmaps, slot_of_item, _, _ = index
     steps = 0
     depth = 0
     chosen[0] = start - 1
