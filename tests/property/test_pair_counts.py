@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from setveil.engines.local import LocalEngine
-from setveil.kernels.itemsets import pairs, rare
-from setveil.kernels.itemsets.pairs import NOT_COUNTED, count_pairs, pair_count
+from setveil.kernels.itemsets import rare, together
+from setveil.kernels.itemsets.together import NOT_COUNTED, count_pairs, pair_count
 from setveil.model.guarantees import KmAnonymity
 from setveil.release.recoding import Recoding
 from tests.oracle import itemsets
@@ -82,7 +82,7 @@ def lines(sets: np.ndarray) -> list[list[int]]:
 
 
 def test_threads_and_weights_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "_LEAST_ROWS_PER_THREAD", 2)
+    monkeypatch.setattr(together, "_LEAST_ROWS_PER_THREAD", 2)
     for seed in range(40):
         world = random_world(seed, most_rows=30)
         engine = LocalEngine.of(world.transactions, world.hierarchy)

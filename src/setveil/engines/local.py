@@ -20,9 +20,9 @@ from ..distinct import distinct
 from ..errors import UsageError
 from ..hierarchy.tree import Counts, Hierarchy, Ids
 from ..kernels.base import in_threads, new_stop
-from ..kernels.itemsets.pairs import count_pairs
 from ..kernels.itemsets.rare import find_rare, find_rare_pairs
 from ..kernels.itemsets.signed import Telling, find_rare_signed, find_undiverse
+from ..kernels.itemsets.together import count_pairs
 from ..kernels.rows import expand_rows, merge_rows, recode_rows
 from ..kernels.supports import (
     Index,

@@ -29,7 +29,7 @@ from .base import (
     row_holds,
     sort_slice,
 )
-from .itemsets.pairs import NOT_COUNTED, pair_count
+from .itemsets.together import NOT_COUNTED, pair_count
 
 _MOST_BITMAP_BYTES = 1 << 29
 
@@ -62,7 +62,7 @@ class Index(NamedTuple):
     """The line of `bitmaps` that belongs to each node, -1 for none."""
     weight_by_row: Counts
     pairs: Ids
-    """The counts of all pairs, see `itemsets.pairs`; empty where they were not counted."""
+    """The counts of all pairs, see `itemsets.together`; empty where they were not counted."""
 
 
 def index_nodes(

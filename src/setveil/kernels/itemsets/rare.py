@@ -23,7 +23,6 @@ import numpy.typing as npt
 
 from ..base import Ask, Counts, Ids, Stop, Words, in_threads, jit, new_stop, plain
 from ..rows import recode_rows
-from .pairs import counted_rare_pairs, has_pair, pair_count
 from .projected import item_supports, split_by_cost, whole_data
 from .rare_loops import (
     Found,
@@ -35,6 +34,7 @@ from .rare_loops import (
     rare_pairs,
     rows_as_masks,
 )
+from .together import counted_rare_pairs, has_pair, pair_count
 
 Search: TypeAlias = Callable[[int, Ids], Found]
 """Finds sets with some first items, up to a number for each."""
