@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tests.house import counts
 from tests.house.sources import ROOT, modules, parsed, tell
 
-MOST_FILES = 226
+MOST_FILES = 228
 MOST_LINES = 58_000
-MOST_LATE_IMPORTS = 231
+MOST_LATE_IMPORTS = 240
 MOST_SMALL_FILES = 0
 MOST_DISPATCHES = 3
 MOST_ON_THE_WAY = 17
