@@ -111,10 +111,7 @@ def _of_folder(asked: Auditing, folder: str, second: str | None) -> Any:
     groups = (Files, Tables, Quasi, Buckets, TwoSets, Growth)
     if second is not None or asked.hierarchy or any(asked.given(group) for group in groups):
         raise UsageError("a release folder says itself how it is read.", "Leave those options out.")
-    from ..api import audit as judge
-
-    guarantee = asked.guarantee() if asked.given(Promised) else None
-    return judge(folder, guarantee, mode=asked.mode, witnesses=asked.witnesses, threads=asked.threads)
+    return _judge(asked, folder, asked.guarantee() if asked.given(Promised) else None)
 
 
 def _of_files(asked: Auditing, target: str, second: str | None) -> Any:
@@ -148,13 +145,12 @@ def _of_sets(asked: Auditing, target: str) -> Any:
     screen.notices(data.notices, verbose=asked.verbose)
     guarantee = asked.with_column(guarantee, data)
     hierarchy = asked.read_trees(data) if asked.hierarchy else None
+    return _judge(asked, data, guarantee, hierarchy=hierarchy)
+
+
+def _judge(asked: Auditing, target: Any, guarantee: Any, **more: Any) -> Any:
+    """Return the verdict on a folder, or on records as sets."""
     from ..api import audit as judge
 
-    return judge(
-        data,
-        guarantee,
-        mode=asked.mode,
-        hierarchy=hierarchy,
-        witnesses=asked.witnesses,
-        threads=asked.threads,
-    )
+    effort = {"witnesses": asked.witnesses, "threads": asked.threads}
+    return judge(target, guarantee, mode=asked.mode, **effort, **more)

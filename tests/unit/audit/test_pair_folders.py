@@ -89,6 +89,7 @@ def test_both_commands_judge_a_pair(
         assert ran.out.startswith("HOLDS: no pattern" if code == 0 else "DOES NOT HOLD: no pattern")
         assert ("witness: {degree=*, job=clerk} in 2" in ran.out) == bool(code)
         told = json.loads(shell("audit", str(place), "--json").out)
+        assert (told.pop("verb"), told.pop("kind")) == ("audit", "pairs")
         assert told["holds"] is (code == 0)
         assert told["records"] == [4, 4]
         assert main([str(place), "--json"]) == code
