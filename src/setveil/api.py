@@ -100,21 +100,23 @@ def anonymize(
     >>> list(release.published.rows())
     [('alcohol', 'milk'), ('alcohol', 'milk'), ('milk',)]
     """
-    refuse_paths(hierarchy)
-    job = Job.of(_promise(guarantee), method, options)
-    if job.guarantee.kind == SETS:
-        data = as_transactions(data)
-    else:
-        _refuse_unfit(job, hierarchy, layout)
+    job = Job.of(promise(guarantee), method, options)
+    prepared = prepare(job, data, hierarchy, layout)
     if watch is not None and job.time_limit is not None:
         watch = watch.within(job.time_limit)
-    release: Release | BucketRelease | PairRelease = job.prepare(data, hierarchy).run(
-        watch, layout=layout
-    )
-    return release
+    return prepared.run(watch, layout=layout)  # type: ignore[no-any-return]
 
 
-def _promise(guarantee: object) -> Any:
+def prepare(job: Job, data: Any, hierarchy: Any, layout: Layout | None = None) -> Any:
+    """Return a job bound to data of its kind; `UsageError` for settings that are only for others."""
+    refuse_paths(hierarchy)
+    if job.guarantee.kind == SETS:
+        return job.prepare(as_transactions(data), hierarchy)
+    _refuse_unfit(job, hierarchy, layout)
+    return job.prepare(data, hierarchy)
+
+
+def promise(guarantee: object) -> Any:
     """Return a promise of any kind; `UsageError` for anything else."""
     return guarantee if isinstance(guarantee, Promise) else _guarantee(guarantee)
 
@@ -244,7 +246,7 @@ def audit(
     from .audit import audit_folder
 
     refuse_paths(hierarchy)
-    kind = SETS if guarantee is None else str(_promise(guarantee).kind)
+    kind = SETS if guarantee is None else str(promise(guarantee).kind)
     path = Path(target) if isinstance(target, str | os.PathLike) else None
     if path is not None and path.is_dir():
         if reading or hierarchy is not None:

@@ -418,7 +418,7 @@ def report(
     if sweep is not None:
         shown = f"{sweep.lost}; this release is framed, if it was swept."
         frontier = [(sweep.figure(told.point), shown)]
-        frontier += [(sweep.curves(), "")] if len(sweep.ks) > 1 else []
+        frontier += [(sweep.curves(), "")] if len(sweep.firsts) > 1 else []
     page = private_report(
         release,
         read_certificate(path),

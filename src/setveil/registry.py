@@ -36,6 +36,8 @@ class Option:
     names_method: bool = False
     """Whether its value is the key of another method, which must give the guarantee too."""
 
+    is_variant: bool = False
+    """Whether ``setveil compare`` tries its values one by one."""
     share: str = ""
     """Of a share of the records what it may be, "below 1" or "up to 1"; it is held to it exactly."""
 
@@ -69,12 +71,7 @@ class Option:
         return value
 
 
-_KIND: Mapping[type, str] = {
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    bool: "true or false",
-}
+_KIND = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
 @dataclass(frozen=True)
@@ -141,6 +138,10 @@ class MethodRecord:
                     code="option-does-not-fit",
                 )
         return {name: self.option(name).checked(value) for name, value in sorted(given.items())}
+
+    def with_defaults(self, given: Mapping[str, object]) -> dict[str, object]:
+        """Return all options, those that were not given at their defaults."""
+        return {option.name: option.default for option in self.options} | dict(given)
 
     def check_guarantee(self, guarantee: Promise) -> None:
         """Raise UsageError where the method does not reach this guarantee."""
@@ -347,8 +348,7 @@ METHODS: tuple[MethodRecord, ...] = (
     ),
 )
 
-_KINDS = ("product", "minimum")
-_JUDGED = ("all", "longer", "none")
+_KINDS, _JUDGED = ("product", "minimum"), ("all", "longer", "none")
 MINING_OPTIONS: tuple[Option, ...] = (
     Option(
         "min_exp",
@@ -390,6 +390,7 @@ TABLE_METHODS: tuple[MethodRecord, ...] = (
                 "compact",
                 "how buckets are made: as many as can be found, or as the paper prints it",
                 allowed=("compact", "printed"),
+                is_variant=True,
             ),
         ),
     ),
@@ -436,6 +437,7 @@ PAIR_METHODS: tuple[MethodRecord, ...] = (
                 "grouped",
                 "how the next step is chosen: the paper's greedy and annealed, or the best of several",
                 allowed=("grouped", "greedy", "annealed"),
+                is_variant=True,
             ),
             Option("theta_p", float, 0.4, "weight of falling growth against distortion, 0 to 1"),
             Option(

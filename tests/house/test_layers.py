@@ -20,6 +20,7 @@ TOP = frozenset(
         "reopen",
         "run",
         "sweep",
+        "trials",
     }
 )
 REGISTRY = frozenset({"options", "registry"})

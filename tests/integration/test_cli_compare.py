@@ -108,3 +108,67 @@ def test_a_sensitive_column_without_m_is_told_the_way_of_tables(shell: Shell) ->
     ran = shell("compare", "baskets.csv", "--sensitive", "ale", "--l", "3")
     assert ran.code == 2
     assert "-m is missing" in ran.err and "--quasi" in ran.err
+
+
+TABLE = ("people.csv", "--quasi", "age,sex", "--sensitive", "disease")
+TWO = ("before.csv", "--against", "after.csv", "--layout", "baskets", "--hierarchy", "tree.csv")
+
+
+def test_a_table_in_buckets(others: Shell) -> None:
+    ran = others("compare", *TABLE, "--l", "3", "--figure", "b.svg", "--save-job", "best.toml")
+    assert ran.code == 0, ran.err
+    heads = ran.out.split("\n")[0].split("\t")
+    assert heads[:5] == ["method", "query error", "buckets", "largest bucket", "rows given away"]
+    assert {line.split("\t")[0] for line in ran.out.split("\n")[1:4]} == {
+        "injector compact",
+        "injector printed",
+        "anatomy",
+    }
+    assert "loses least: query error" in ran.out
+    ElementTree.parse(others.folder / "b.svg")
+    job = tomllib.loads((others.folder / "best.toml").read_text())
+    assert job["method"] == "injector" and job["grouping"] in ("compact", "printed")
+    assert job["quasi"] == "age,sex"
+    assert others("run", "best.toml").code == 0
+    assert others("audit", "release").code == 0
+    ran = others("compare", *TABLE, "--l", "3", "--guarantee", "l", "--json")
+    assert ran.json["kind"] == "buckets" and ran.json["recommended"] == "anatomy"
+    assert all(row["audit"] for row in ran.json["methods"])
+
+
+def test_two_data_sets(others: Shell) -> None:
+    ran = others("compare", *TWO, "--growth", "2", "--save-job", "best.toml", "--json")
+    assert ran.code == 0, ran.err
+    assert {row["variant"] for row in ran.json["methods"]} == {"grouped", "greedy", "annealed"}
+    assert all(row["patterns_left"] == 0 and row["audit"] for row in ran.json["methods"])
+    job = tomllib.loads((others.folder / "best.toml").read_text())
+    assert f"{job['method']} {job['search']}" == ran.json["recommended"]
+    done = others("run", "best.toml", "--json")
+    assert done.code == 0, done.err
+    result = done.json["jobs"][0]["result"]
+    best = ran.json["methods"][0]
+    assert result["raised"] / result["values"] == pytest.approx(best["loss"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*TABLE, "--l", "2", "--threads", "2"), "--threads does not fit"),
+        ((*TABLE, "--l", "2", "--measures", "ncp"), "--measures does not fit"),
+        ((*TABLE, "--l", "2", "--methods", "aa"), "no promise about a table"),
+        ((*TABLE,), "--l is missing"),
+        ((*TWO, "--methods", "hide-patterns"), "--growth is missing"),
+        ((*TWO, "--growth", "2", "-k", "2"), "-k does not fit two data sets"),
+        (
+            ("people.csv", "-k", "2", "-m", "2", "--methods", "anatomy"),
+            "tables with a sensitive column",
+        ),
+        (("before.csv", "-k", "2", "-m", "2", "--attributes", "a"), "two data sets"),
+    ],
+)
+def test_slips_with_other_data(others: Shell, words: tuple[str, ...], said: str) -> None:
+    before = others.names()
+    ran = others("compare", *words)
+    assert ran.code == 2, ran.err
+    assert said in ran.err
+    assert others.names() == before

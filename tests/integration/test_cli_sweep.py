@@ -118,3 +118,70 @@ def test_pictures_are_svg(shell: Shell, flag: str) -> None:
     ran = swept(shell, flag, "out.png")
     assert ran.code == 2 and "ends in .svg" in ran.err
     assert not (shell.folder / "out.png").exists()
+
+
+TABLE = ("people.csv", "--quasi", "age,sex", "--sensitive", "disease")
+TWO = ("before.csv", "--against", "after.csv", "--layout", "baskets")
+
+
+def test_a_table_in_buckets(others: Shell) -> None:
+    ran = others(
+        "sweep", *TABLE, "--l", "2,3,40", "--min-exp", "0.8,90%", "--choose", "2,0.9",
+        "--save-job", "job.toml", "-o", "sweep.json", "--figure", "map.svg", "--curves", "lines.svg",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "l\tmin_exp = 0.8\tmin_exp = 0.9" in ran.out
+    assert "40\tnone\tnone" in ran.out
+    assert "Chosen: l=2, min_exp=0.9: query error" in ran.out and "buckets: " in ran.out
+    kept = read_sweep(others.folder / "sweep.json")
+    assert kept.axes == ("l", "min_exp") and kept.cost == "query_error"
+    job = tomllib.loads((others.folder / "job.toml").read_text())
+    assert (job["l"], job["method"], job["output"]) == (2, "injector", "release-l2-min_exp0.9")
+    assert others("run", "job.toml").code == 0
+    ran = others("sweep", *TABLE, "--l", "2", "--choose", "2,0.9", "--json")
+    assert ran.json["kind"] == "buckets"
+    assert ran.json["chosen"] == {"l": 2, "min_exp": 0.9}
+    assert ran.json["points"][0]["feasible"] and ran.json["points"][0]["buckets"] <= 24
+
+
+def test_two_data_sets(others: Shell) -> None:
+    words = ("sweep", *TWO, "--growth", "2,2.5", "--min-support", "5%,1/3")
+    ran = others(*words, "--choose", "2.5,1/3", "--save-job", "job.toml", "--json")
+    assert ran.code == 0, ran.err
+    assert [(one["growth"], one["min_support"]) for one in ran.json["points"]] == [
+        (2.0, 0.05),
+        (2.0, pytest.approx(1 / 3)),
+        (2.5, 0.05),
+        (2.5, pytest.approx(1 / 3)),
+    ]
+    job = tomllib.loads((others.folder / "job.toml").read_text())
+    assert (str(job["growth"]), job["min_support"]) == ("2.5", "1/3")
+    done = others("run", "job.toml", "--json")
+    assert done.code == 0, done.err
+    result = done.json["jobs"][0]["result"]
+    assert result["raised"] / result["values"] == pytest.approx(ran.json["points"][-1]["loss"])
+    assert others(*words, "--csv").out.startswith("growth,min_support,status,feasible,loss,")
+    assert others(*words, "--every-level").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*TABLE,), "--l is missing"),
+        ((*TABLE, "--l", "2", "-k", "2"), "-k does not fit a table in buckets"),
+        ((*TABLE, "--l", "2", "--method", "anatomy"), "does not give"),
+        ((*TABLE, "--l", "2", "--min-exp", "1"), "below 1"),
+        ((*TABLE, "--l", "2", "--choose", "2"), "takes L,MIN_EXP"),
+        ((*TABLE, "--l", "2", "--choose", "2,0.5"), "no point of this sweep"),
+        ((*TWO, "--min-support", "5%"), "--growth is missing"),
+        ((*TWO, "--growth", "1"), "above 1"),
+        (("people.csv", "-k", "2", "-m", "1", "--l", "2"), "--l goes with --quasi"),
+        (("people.csv", "-k", "2"), "-m is missing"),
+    ],
+)
+def test_slips_with_other_data(others: Shell, words: tuple[str, ...], said: str) -> None:
+    before = others.names()
+    ran = others("sweep", *words)
+    assert ran.code == 2, ran.err
+    assert said in ran.err
+    assert others.names() == before

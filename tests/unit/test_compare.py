@@ -17,7 +17,7 @@ from setveil.io.demo import groceries, toy
 from setveil.io.resident import measure_peak
 from setveil.registry import METHODS
 from setveil.release.header import ObjectiveValue
-from setveil.report.comparison import CUT, DONE, LATE, NONE, REFUSED
+from setveil.report.terms import CUT, DONE, LATE, NONE, REFUSED
 
 KM = sv.KmAnonymity(2, 2)
 

@@ -13,8 +13,8 @@ import setveil as sv
 from setveil.errors import DataError, UsageError
 from setveil.io.demo import groceries, toy
 from setveil.registry import METHODS
-from setveil.report.comparison import CUT, LATE, NONE, REFUSED
 from setveil.report.frontier import Sweep, SweepPoint
+from setveil.report.terms import CUT, LATE, NONE, REFUSED
 from setveil.sweep import read_sweep, sweep
 
 KM = [record.key for record in METHODS if "km" in record.guarantees]

@@ -152,9 +152,7 @@ def scores_of(
     """
     from ..measure.pairs import measure_pair
 
-    record = method(release.made_by)
-    default = {option.name: option.default for option in record.options}
-    chosen = {**default, **release.options}
+    chosen = method(release.made_by).with_defaults(release.options)
     support = chosen["frequent_support"] if frequent_support is None else frequent_support
     assert isinstance(support, int | float | Fraction)
     return measure_pair(

@@ -220,6 +220,18 @@ def draw_queries(
     return Queries(tuple(found), drawn)
 
 
+def same_queries(
+    data: Microdata,
+    *,
+    columns: int | None = None,
+    selectivity: Exact = SELECTIVITY,
+    count: int = QUERIES,
+) -> Queries:
+    """Return random queries that are the same every time; on 3 columns or all there are, by default."""
+    columns = min(DIMENSIONS, len(data.quasi)) if columns is None else columns
+    return draw_queries(data, columns=columns, selectivity=selectivity, random=Random(0), count=count)
+
+
 def _some(random: Random, size: int, share: Fraction) -> frozenset[int]:
     """Return a random set of 1 to share * size of the numbers below `size`."""
     return frozenset(random.sample(range(size), random.randint(1, max(1, int(share * size)))))
@@ -445,9 +457,7 @@ def measure_buckets(
     """
     if dimensions is None:
         dimensions = min(DIMENSIONS, len(data.quasi))
-    drawn = draw_queries(
-        data, columns=dimensions, selectivity=selectivity, random=Random(0), count=queries
-    )
+    drawn = same_queries(data, columns=dimensions, selectivity=selectivity, count=queries)
     rules = measure_rules(
         data,
         bucketing,

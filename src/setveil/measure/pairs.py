@@ -385,7 +385,7 @@ def measure_pair(
     """
     watch = watch or Watch()
     watch.tick("counting raised values", None)
-    columns, ncp = _raised_values(pair, recoding)
+    columns, ncp = raised_values(pair, recoding)
     watch.tick("comparing frequent sets", None)
     frequent = frequent_distortion(
         pair, recoding, frequent_support=frequent_support, multilevel=multilevel
@@ -403,7 +403,7 @@ def measure_pair(
     return PairScores(guarantee, columns, ncp, frequent, patterns, rarer)
 
 
-def _raised_values(pair: PatternPair, recoding: PairRecoding) -> tuple[tuple[Raised, ...], Fraction]:
+def raised_values(pair: PatternPair, recoding: PairRecoding) -> tuple[tuple[Raised, ...], Fraction]:
     """Return how far values were raised, by column or root, and the mean over all of them."""
     tree = pair.hierarchy
     leaves = np.concatenate([side.leaves for side in pair.sides])

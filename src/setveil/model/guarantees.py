@@ -91,6 +91,10 @@ class Promise:
         """Tell whether raising a label can only mend: what is kept stays so for coarser labels."""
         return False
 
+    def others(self) -> tuple[Promise, ...]:
+        """Return the other promises about the same data that are as strong, in their own way."""
+        return ()
+
     def with_limit(self, most: int) -> Self:
         """Return it with an attacker who knows at most `most` items, where that says the same.
 
@@ -352,6 +356,9 @@ class LDiversity(Promise):
     def __str__(self) -> str:
         return f"{self.l}-diversity of buckets"
 
+    def others(self) -> tuple[Promise, ...]:
+        return (MatchingDiversity(self.l),)
+
 
 @dataclass(frozen=True)
 class MatchingDiversity(Promise):
@@ -371,6 +378,9 @@ class MatchingDiversity(Promise):
 
     def __str__(self) -> str:
         return f"matching {self.l}-diversity"
+
+    def others(self) -> tuple[Promise, ...]:
+        return (LDiversity(self.l),)
 
 
 @dataclass(frozen=True)

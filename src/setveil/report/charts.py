@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import takewhile
 
 from .axes import LABEL_GAP, SMALL, Mark, Scale, draw_levels, mark_of, name_ends, spelled
@@ -30,6 +31,7 @@ from .drawing import (
     cut_to_width,
     text_width,
 )
+from .terms import exactly
 
 WIDTH = 700.0
 TOP = 74.0
@@ -39,6 +41,7 @@ MOST_TOLD = 60
 """How many numbers the description for screen readers holds."""
 
 Point = tuple[float, float | None]
+Place = tuple[Fraction | int, Fraction | int]
 _FILLS = (Style(BLUE, BLUE, PAPER, weight=0.6), Style(SAND, VERMILION, INK, weight=1.4))
 """Bars of two groups: dark, and light with a line around it, apart in grey print too."""
 
@@ -153,14 +156,14 @@ def bar_chart(
 
 
 def heat_map(
-    values: Mapping[tuple[int, int], float | None],
+    values: Mapping[Place, float | None],
     *,
     title: str,
     x_label: str,
     y_label: str,
-    told: Mapping[tuple[int, int], str] | None = None,
+    told: Mapping[Place, str] | None = None,
     percent: bool = False,
-    marked: tuple[int, int] | None = None,
+    marked: Place | None = None,
     notes: Sequence[str] = (),
 ) -> Figure:
     """Return a grid of cells, the darker the larger, each with its number where cells are wide enough.
@@ -174,7 +177,7 @@ def heat_map(
     """
     xs, ys = sorted({x for x, _ in values}), sorted({y for _, y in values})
     across, down = _before(x_label), _before(y_label)
-    rows = max((text_width(f"{down}{y:,}", 12.5) for y in ys), default=0.0)
+    rows = max((text_width(f"{down}{_spelt(y)}", 12.5) for y in ys), default=0.0)
     left = MARGIN + rows + 14
     width = min((WIDTH - MARGIN - left) / max(len(xs), 1), 120.0)
     cell = 34.0
@@ -192,13 +195,16 @@ def heat_map(
         notes = [f"From light, 0, to dark, {spelled(most, percent=percent)}.", *notes]
     lines = _wrapped(notes)
     words = "; ".join(
-        f"{x_label} {x}, {y_label} {y}: {text_of[x, y]}" for x, y in sorted(values)[:MOST_TOLD]
+        f"{x_label} {exactly(x)}, {y_label} {exactly(y)}: {text_of[x, y]}"
+        for x, y in sorted(values)[:MOST_TOLD]
     )
     sheet = _sheet(title, f"rows: {y_label}; columns: {x_label}", bottom + 16 + 17 * len(lines), words)
     for column, x in enumerate(xs):
-        sheet.text(left + width * (column + 0.5), top - 8, f"{across}{x:,}", size=12.5, anchor="middle")
+        sheet.text(
+            left + width * (column + 0.5), top - 8, f"{across}{_spelt(x)}", size=12.5, anchor="middle"
+        )
     for row, y in enumerate(ys):
-        sheet.text(left - 10, top + cell * (row + 0.62), f"{down}{y:,}", size=12.5, anchor="end")
+        sheet.text(left - 10, top + cell * (row + 0.62), f"{down}{_spelt(y)}", size=12.5, anchor="end")
         for column, x in enumerate(xs):
             if (x, y) in values:
                 style = _cell_style(values[x, y], most, (x, y) == marked)
@@ -207,6 +213,10 @@ def heat_map(
                 sheet.label_box(*place, width - 3, cell - 3, text, style, size=size)
     sheet.lines(MARGIN, bottom + 28, lines, size=SMALL)
     return Figure(title, sheet.svg())
+
+
+def _spelt(value: Fraction | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else exactly(value)
 
 
 def _cut_apart(names: Sequence[str], size: float, width: float) -> dict[str, str]:

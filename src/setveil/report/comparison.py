@@ -10,14 +10,12 @@ coarsely begin. In its lower part a point further down loses less and one furthe
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
+from typing import Any
 
-from ..model.costs import WEIGHTED, cost_title
 from ..plain import html_table
 from ..release.header import BY_SOLVER, ObjectiveValue
 from .axes import SMALL, Scale, draw_levels, mark_of, spelled
@@ -36,13 +34,12 @@ from .drawing import (
     cut_to_width,
     text_width,
 )
+from .terms import CUT, DONE, Terms, as_csv, terms_of
 
 NEAR = Fraction(11, 10)
 """A loss up to this many times the lowest one is nearly as good."""
 SOON = 0.1
 """A run of fewer seconds need not be faster."""
-DONE, CUT, LATE, REFUSED, NONE = "done", "cut short", "time limit", "refused", "no solution"
-"""How a method ended; `CUT` is by the time limit, with a valid result."""
 WIDTH = 700.0
 ROW = 26.0
 PLOT_HEIGHT = 240.0
@@ -52,34 +49,16 @@ EMPTY = Style(SHADE, MUTED, INK, dashed=True)
 Box = tuple[float, float, float, float]
 
 
-def told_size(records: int, items: int, domain: str) -> str:
-    """Return how large the data are, and which items their losses count if not those.
-
-    >>> told_size(1000, 3, "hierarchy")
-    '1,000 records, 3 items; the losses count all of the hierarchy'
-    """
-    counts = "; the losses count all of the hierarchy" if domain == "hierarchy" else ""
-    return f"{records:,} records, {items:,} items{counts}"
-
-
-def as_csv(rows: Sequence[Mapping[str, object]], heads: Sequence[str]) -> str:
-    """Return mappings as CSV text under a header of all their names; `heads` where there is none."""
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, names or heads, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
 @dataclass(frozen=True)
 class Compared:
     """One method's row; what it has no number for is None.
 
     `loss` is the cost that was to be kept small, with the weights if there are any; `scores` are other
-    measures by name. `left_out` is the share of the occurrences that are not published. `memory` is how
-    many bytes the process held at most beyond what it held before. `holds` is what the audit says of
-    the published records; `useless` tells why nobody can learn anything from them.
+    measures by name, counts as whole numbers. `left_out` is the share of the occurrences that are not
+    published. `memory` is how many bytes the process held at most beyond what it held before. `holds`
+    is what the audit says of the published records; `useless` tells why nobody can learn anything from
+    them. `variant` are the options that tell the row from others of its method. `promise` is what the
+    method promises where that is something else than was asked for.
     """
 
     method: str
@@ -87,13 +66,20 @@ class Compared:
     seconds: float
     why: str = ""
     loss: Fraction | None = None
-    scores: Mapping[str, Fraction | float] = field(default_factory=dict)
+    scores: Mapping[str, Fraction | float | int] = field(default_factory=dict)
     objective: ObjectiveValue | None = None
     left_out: Fraction | None = None
     labels: int | None = None
     memory: int | None = None
     holds: bool | None = None
     useless: str | None = None
+    variant: Mapping[str, object] = field(default_factory=dict)
+    promise: str = ""
+
+    @property
+    def name(self) -> str:
+        """The method, with what tells it from other rows of it."""
+        return " ".join([self.method, *map(str, self.variant.values())])
 
     @property
     def lost(self) -> float:
@@ -113,7 +99,12 @@ class Compared:
     @property
     def usable(self) -> bool:
         """Whether the method may be recommended."""
-        return self.loss is not None and self.useless is None and self.holds is not False
+        return (
+            self.loss is not None
+            and self.useless is None
+            and self.holds is not False
+            and not self.promise
+        )
 
     def optimum(self) -> str:
         if self.objective is None or self.objective.gap is None:
@@ -128,14 +119,19 @@ class Compared:
         said = [self.status] if self.status != DONE else []
         said += ["says nothing"] if self.useless else []
         said += ["BREAKS THE PROMISE"] if self.holds is False else []
+        said += [f"promises {self.promise} instead"] if self.promise else []
         return "; ".join([*said, self.why] if self.why else said)
 
     def as_dict(self) -> dict[str, object]:
         return {
             "method": self.method,
+            **({"variant": self.name.removeprefix(f"{self.method} ")} if self.variant else {}),
             "status": self.status,
             "loss": None if self.loss is None else float(self.loss),
-            **{name: float(value) for name, value in self.scores.items()},
+            **{
+                name: value if isinstance(value, int) else float(value)
+                for name, value in self.scores.items()
+            },
             "bound": _plain(self.objective.bound if self.objective else None),
             "proven": self.proven,
             "certified": None if self.objective is None else self.objective.as_dict()["certified"],
@@ -146,12 +142,15 @@ class Compared:
             "audit": self.holds,
             "useless": self.useless is not None,
             "why": self.why,
+            **({"promise": self.promise} if self.promise else {}),
         }
 
 
 @dataclass(frozen=True)
 class Comparison:
     """The rows of several methods for one guarantee: the lowest loss first, no result last.
+
+    `told` are the columns that only some kinds of data have.
 
     >>> import setveil as sv
     >>> from setveil.io.demo import groceries
@@ -169,6 +168,12 @@ class Comparison:
     weighted: bool = False
     notices: tuple[str, ...] = ()
     domain: str = "used"
+    told: tuple[str, ...] = ("left out", "labels", "optimum")
+
+    @property
+    def terms(self) -> Terms:
+        """How the loss is spoken of."""
+        return terms_of(self.cost, weighted=self.weighted)
 
     @property
     def usable(self) -> tuple[Compared, ...]:
@@ -176,7 +181,7 @@ class Comparison:
 
     @property
     def recommended(self) -> str | None:
-        return self.usable[0].method if self.usable else None
+        return self.usable[0].name if self.usable else None
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -190,18 +195,18 @@ class Comparison:
                 *self._empty(),
             )
         best = self.usable[0]
-        said = [f"{best.method} loses least: {self._lost(best)}{_left_out(best)}."]
+        said = [f"{best.name} loses least: {self._lost(best)}{self._left_out(best)}."]
         said += _known(best)
         said += self._faster(best)
         whole = next((row for row in self.usable if not row.left_out), None)
         if best.left_out:
             said.append(
-                "No method here publishes every item in some form."
+                f"No method here publishes every {self.terms.part} in some form."
                 if whole is None
-                else f"If no item may be left out: {whole.method}, {self._lost(whole)}."
+                else f"If no {self.terms.part} may be left out: {whole.name}, {self._lost(whole)}."
             )
         said += self._empty()
-        wrong = [row.method for row in self.rows if row.holds is False]
+        wrong = [row.name for row in self.rows if row.holds is False]
         if wrong:
             said.append(f"The audit says no to {', '.join(wrong)}: a bug in setveil. Please report it.")
         return tuple(said)
@@ -213,17 +218,22 @@ class Comparison:
         return as_csv(self.as_dicts(), ["method"])
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        heads = ["method", self._cost_name(), *(_head(name) for name in self._others())]
-        heads += ["left out", "labels", "optimum", "seconds", "memory", "audit", "remark"]
+        heads = ["method", self.terms.title, *(_head(name) for name in self._others())]
+        heads += [*self.told, "seconds", "memory", "audit", "remark"]
         return heads, [self._cells(row) for row in self.rows]
 
     def figure(self) -> Figure:
         return draw_comparison(self)
 
+    @property
+    def title(self) -> str:
+        records = f"{self.records:,} records with {self.items:,} {self.terms.items}"
+        return f"{self.guarantee} of {records}"
+
     def __str__(self) -> str:
         heads, rows = self.table()
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-        lines = [f"{self.guarantee} of {self.records:,} records with {self.items:,} items", ""]
+        lines = [self.title, ""]
         for (method, *cells), remark in [(heads[:-1], ""), *((row[:-1], row[-1]) for row in rows)]:
             right = map(str.rjust, cells, widths[1:])
             lines.append("  ".join([method.ljust(widths[0]), *right, remark]).rstrip())
@@ -236,25 +246,26 @@ class Comparison:
     def _others(self) -> list[str]:
         return [name for name in self.measures if name != self.cost or self.weighted]
 
-    def _cost_name(self) -> str:
-        return cost_title(f"{WEIGHTED * self.weighted}{self.cost}")
-
     def _lost(self, row: Compared) -> str:
-        return f"{self._cost_name()} {row.lost:.4f} ({100 * row.lost:.2f} %)"
+        return f"{self.terms.title} {row.lost:.4f} ({100 * row.lost:.2f} %)"
 
     def _cells(self, row: Compared) -> list[str]:
         def score(name: str) -> str:
-            value = float(row.scores.get(name, 0))
-            told = f"{value:.4f}" if abs(value) < 100 else f"{value:,.0f}"
+            value: Any = row.scores.get(name, 0)
+            rounded = isinstance(value, int) or abs(value) >= 100
+            told = f"{float(value):,.0f}" if rounded else f"{float(value):.4f}"
             return told if name in row.scores else ""
 
+        told = {
+            "left out": "" if row.left_out is None else _share(row.left_out),
+            "labels": "" if row.labels is None else f"{row.labels:,}",
+            "optimum": row.optimum(),
+        }
         return [
-            row.method,
+            row.name,
             "" if row.loss is None else f"{float(row.loss):.4f}",
             *(score(name) for name in self._others()),
-            "" if row.left_out is None else _share(row.left_out),
-            "" if row.labels is None else f"{row.labels:,}",
-            row.optimum(),
+            *(told[name] for name in self.told),
             f"{row.seconds:.2f}",
             "" if row.memory is None else f"{row.memory / 2**20:,.0f} MiB",
             {True: "kept", False: "BROKEN", None: ""}[row.holds],
@@ -267,7 +278,7 @@ class Comparison:
         for row in self.rows:
             if row.useless is not None:
                 why = row.useless.partition(". ")[0].rstrip(".") + "."
-                methods_by_why.setdefault(why, []).append(row.method)
+                methods_by_why.setdefault(why, []).append(row.name)
         return [
             f"{_listed(names)} {'is' if len(names) == 1 else 'are'} not recommended: {why}"
             for why, names in methods_by_why.items()
@@ -281,11 +292,18 @@ class Comparison:
             return []  # that difference is noise, or hardly worth a thought
         times = f"{fastest.seconds:.2f} s instead of {best.seconds:.2f} s"
         if fastest.loss == best.loss:
-            return [f"{fastest.method} loses as little and was faster: {times}{_left_out(fastest)}."]
+            return [f"{fastest.name} loses as little and was faster: {times}{self._left_out(fastest)}."]
         return [
-            f"{fastest.method} is the fastest within 10 % of that: {times}, "
-            f"{self._lost(fastest)}{_left_out(fastest)}."
+            f"{fastest.name} is the fastest within 10 % of that: {times}, "
+            f"{self._lost(fastest)}{self._left_out(fastest)}."
         ]
+
+    def _left_out(self, row: Compared) -> str:
+        if row.left_out is None:
+            return ""
+        if not row.left_out:
+            return f", and every {self.terms.part} is published in some form"
+        return f", with {_share(row.left_out)} of the {self.terms.parts} left out"
 
 
 def _head(name: str) -> str:
@@ -303,12 +321,6 @@ def _share(value: Fraction) -> str:
 
 def _plain(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
-
-
-def _left_out(row: Compared) -> str:
-    if not row.left_out:
-        return ", and every item is published in some form"
-    return f", with {_share(row.left_out)} of the occurrences left out"
 
 
 def _known(row: Compared) -> list[str]:
@@ -333,38 +345,41 @@ def draw_comparison(found: Comparison) -> Figure:
     height = bars_end + 12 + (PLOT_HEIGHT + 92 if len(found.usable) > 1 else 0)
     sheet = Drawing(WIDTH, height, title=title, description=_in_words(found))
     sheet.heading(MARGIN, 32, cut_to_width(title, 14.5, WIDTH - 2 * MARGIN))
-    size = told_size(found.records, found.items, found.domain)
+    size = found.terms.told_size(found.records, found.items, found.domain)
     size += "" if found.recommended is None else f"; recommended: ★ {found.recommended}"
     sheet.text(MARGIN, 52, size, size=12.5, colour=MUTED)
-    cost = f"weighted {found.cost.upper()}" if found.weighted else found.cost.upper()
-    sheet.text(MARGIN, 84, f"{cost} lost: 0 % is nothing, 100 % everything", size=12.5, bold=True)
-    _bars(sheet, with_result, found)
+    lost = found.terms.title + (" lost" if found.terms.counts_left_out else "")
+    sheet.text(MARGIN, 84, f"{lost}: {found.terms.ends}", size=12.5, bold=True)
+    names = [text_width(row.name, 12.5) for row in found.rows]
+    left = MARGIN + max([94.0, *(width + 12 for width in names)])
+    _bars(sheet, with_result, found, left)
     for place, row in enumerate(without, len(with_result)):
         y = 112 + ROW * place
-        sheet.text(MARGIN + 82, y + 14, row.method, size=12.5, colour=MUTED, anchor="end")
-        said = cut_to_width(row.remark().partition(", ")[0], SMALL, WIDTH - MARGIN - 116)
-        sheet.text(MARGIN + 96, y + 14, said, size=SMALL, colour=MUTED)
+        sheet.text(left - 12, y + 14, row.name, size=12.5, colour=MUTED, anchor="end")
+        said = cut_to_width(row.remark().partition(", ")[0], SMALL, WIDTH - left - 22)
+        sheet.text(left + 2, y + 14, said, size=SMALL, colour=MUTED)
     if len(found.usable) > 1:
-        _against_time(sheet, found.usable, cost, bars_end + 26, found.recommended)
+        _against_time(sheet, found.usable, lost, bars_end + 26, found.recommended)
     return Figure(title, sheet.svg())
 
 
-def _bars(sheet: Drawing, rows: Sequence[Compared], found: Comparison) -> None:
-    left, right = MARGIN + 94, 408.0
+def _bars(sheet: Drawing, rows: Sequence[Compared], found: Comparison, left: float) -> None:
+    right = 408.0
     across = Scale.over([row.lost for row in rows], left, right)
     columns = ((416.0, "lost", "start"), (610.0, "seconds", "end"), (680.0, "memory", "end"))
     for x, text, anchor in columns:
         sheet.text(x, 105, text, size=SMALL, colour=MUTED, anchor=anchor)
     # With weights an occurrence left out costs what its item weighs: the bar cannot be cut there.
-    cut = not found.weighted and any(row.left_out for row in rows)
+    counted = found.terms.counts_left_out and not found.weighted
+    cut = counted and any(row.left_out for row in rows)
     if cut:
         for x, style, text in ((left, COARSER, "coarser"), (left + 84, LEFT_OUT, "left out")):
             sheet.box(x, 96, 16, 11, style, radius=2)
             sheet.text(x + 22, 105.5, text, size=SMALL, colour=MUTED)
     for place, row in enumerate(rows):
         y = 112 + ROW * place
-        chosen = row.method == found.recommended
-        sheet.text(left - 12, y + 14, row.method, size=12.5, anchor="end", bold=chosen)
+        chosen = row.name == found.recommended
+        sheet.text(left - 12, y + 14, row.name, size=12.5, anchor="end", bold=chosen)
         gone = float(row.left_out or 0) if cut else 0.0
         middle, end = across.place(max(row.lost - gone, 0.0)), across.place(row.lost)
         if middle > left:
@@ -389,9 +404,9 @@ def _told(row: Compared, chosen: bool) -> str:
 
 
 def _against_time(
-    sheet: Drawing, rows: Sequence[Compared], cost: str, top: float, recommended: str | None
+    sheet: Drawing, rows: Sequence[Compared], lost: str, top: float, recommended: str | None
 ) -> None:
-    sheet.text(MARGIN, top, f"{cost} lost against time: low and left is good", size=12.5, bold=True)
+    sheet.text(MARGIN, top, f"{lost} against time: low and left is good", size=12.5, bold=True)
     top += 18
     bottom = top + PLOT_HEIGHT
     up = Scale.over([row.lost for row in rows], bottom, top)
@@ -411,13 +426,13 @@ def _against_time(
     taken = [(x - 7, y - 7, x + 7, y + 7) for x, y in points]
     for place, (row, (x, y)) in enumerate(zip(rows, points, strict=True)):
         mark_of(place).draw(sheet, x, y, size=5)
-        chosen = row.method == recommended
-        box, moved = _free(x, y, text_width(row.method, 12.5), taken, (top - 8, bottom + 2))
+        chosen = row.name == recommended
+        box, moved = _free(x, y, text_width(row.name, 12.5), taken, (top - 8, bottom + 2))
         taken.append(box)
         if moved:
             near = min(max(x, box[0]), box[2])
             sheet.line(x, y, near, box[1] if box[1] > y else box[3], colour=MUTED, weight=0.8)
-        sheet.text(box[0], box[3] - 4, row.method, size=12.5, bold=chosen)
+        sheet.text(box[0], box[3] - 4, row.name, size=12.5, bold=chosen)
 
 
 def _free(
@@ -448,9 +463,9 @@ def _meet(one: Box, other: Box) -> bool:
 
 def _in_words(found: Comparison) -> str:
     rows = "; ".join(
-        f"{row.method}: {spelled(float(row.loss), percent=True)} lost in {row.seconds:.2f} seconds"
+        f"{row.name}: {spelled(float(row.loss), percent=True)} lost in {row.seconds:.2f} seconds"
         if row.loss is not None
-        else f"{row.method}: {row.status}"
+        else f"{row.name}: {row.status}"
         for row in found.rows
     )
     return f"{rows}. {' '.join(found.reasons)}"

@@ -350,7 +350,7 @@ class Run(
     @classmethod
     def like(cls, asked: Fields, **changes: Any) -> Run:
         """Return the run that other fields describe, with these changes."""
-        names = {field.name for field in (*fields_of(cls),)} | {"options"}
+        names = {field.name for field in fields_of(cls) if field.option is None} | {"options"}
         shared = {name: getattr(asked, name) for name in names if hasattr(asked, name)}
         return cls(**shared | changes)
 
@@ -381,19 +381,28 @@ class Run(
     def is_preview(self) -> bool:
         return self.dry_run or self.rules_only
 
-    def check(self) -> Work:
-        """Raise for all that is wrong whatever the data are; return the work to do. Reads nothing."""
-        kind = self.kind
-        for field in self.given_fields() if kind == SETS else ():
-            if SETS not in field.fits:
-                refuse("beside sets", field.fits[0], field.flag)
-        if kind != SETS:
-            refuse_unfit(self, kind)
+    def work(self) -> Work:
+        """Return the work to do, not yet checked; what does not fit the kind of data is refused."""
         from .work import of_kind
 
-        work: Work = of_kind(kind).Work(self)
+        refuse_others(self, self.kind)
+        work: Work = of_kind(self.kind).Work(self)
+        return work
+
+    def check(self) -> Work:
+        """Raise for all that is wrong whatever the data are; return the work to do. Reads nothing."""
+        work = self.work()
         work.check()
         return work
+
+
+def refuse_others(asked: Fields, kind: str) -> None:
+    """Raise `UsageError` for a field that was given and is for another kind of data."""
+    for field in asked.given_fields() if kind == SETS else ():
+        if SETS not in field.fits:
+            refuse("beside sets", field.fits[0], field.flag)
+    if kind != SETS:
+        refuse_unfit(asked, kind)
 
 
 def job_fields() -> tuple[Field, ...]:

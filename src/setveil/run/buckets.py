@@ -98,6 +98,14 @@ class Prepared:
         return cls(job, data, rules, random, started)
 
     @property
+    def notices(self) -> tuple[str, ...]:
+        """What the holder should know of the data."""
+        data = self.data
+        values = {attribute.name: attribute.hierarchy.n_leaves for attribute in data.quasi}
+        remedy = "leave it out of --quasi"
+        return (*data.notices, *told_of_identifiers(values, len(data), remedy=remedy))
+
+    @property
     def guarantee(self) -> BucketGuarantee:
         guarantee = self.job.guarantee
         assert isinstance(guarantee, BucketGuarantee)
@@ -145,14 +153,21 @@ class Prepared:
 
             check_eligible(start.data, self.guarantee.l)
 
-    def run(self, watch: Watch | None = None, *, layout: object = None) -> BucketRelease:
-        """Return a table in buckets that keeps the promise; nothing is written."""
+    def run(
+        self,
+        watch: Watch | None = None,
+        *,
+        layout: object = None,
+        start: Reckoning | None = None,
+    ) -> BucketRelease:
+        """Return a table in buckets that keeps the promise; nothing is written.
+
+        `start` is what `reckon` returned, where that was asked before.
+        """
         del layout
         watch = watch or Watch(time_limit=self.job.time_limit)
-        data, options = self.data, self.job.options
-        start = self.reckon(watch)
-        values = {attribute.name: attribute.hierarchy.n_leaves for attribute in data.quasi}
-        identifiers = told_of_identifiers(values, len(data), remedy="leave it out of --quasi")
+        options = self.job.options
+        start = self.reckon(watch) if start is None else start
         own: dict[str, object] = {}
         figures: dict[str, int | float | str] = {}
         if start.mined is not None:
@@ -174,9 +189,9 @@ class Prepared:
             seconds=round(time.monotonic() - self.started, 6),
             options=options,
             figures={**figures, **outcome.figures},
-            notices=(*data.notices, *identifiers, *start.notices(), *outcome.notices),
+            notices=(*self.notices, *start.notices(), *outcome.notices),
             seeded=outcome.seeded,
-            seal=seal_of_table(data),
+            seal=seal_of_table(self.data),
             left_out=start.left_out,
         )
 
@@ -235,7 +250,7 @@ class Work(work.Work):
 
         check_bucket_format(self.run.format)
 
-    def read(self) -> None:
+    def load(self) -> tuple[Any, Any, Job]:
         run = self.run
         table = run.read_table(run.data)
         self.notices[:] = table.notices
@@ -245,7 +260,10 @@ class Work(work.Work):
 
             facts = read_rules(run.rules, quasi=run.quasi_columns(), sensitive=table.sensitive)
             self.remarks = told_of_rules(facts, table)
-        job = replace(self.job, options={**self.job.options, "rules": facts})
+        return table, None, replace(self.job, options={**self.job.options, "rules": facts})
+
+    def read(self) -> None:
+        table, _, job = self.load()
         self.prepared = job.prepare(table)
 
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:

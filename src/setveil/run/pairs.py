@@ -52,6 +52,11 @@ class Prepared:
         "table holds both."
     )
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the holder should know of the data."""
+        return (*self.pair.notices, *_warn_of_names(self.pair), *_warn_of_flat(self.pair))
+
     @classmethod
     def bind(cls, job: Job, pair: PatternPair, hierarchy: object, *, started: float) -> Prepared:
         """Bind two data sets, which have their hierarchy with them, to a job that is checked."""
@@ -68,10 +73,6 @@ class Prepared:
         guarantee = self.job.guarantee
         assert isinstance(guarantee, HiddenPatterns)
         return guarantee
-
-    def notices(self) -> tuple[str, ...]:
-        """Return what the holder should know of the data."""
-        return (*self.pair.notices, *_warn_of_names(self.pair), *_warn_of_flat(self.pair))
 
     def run(self, watch: Watch | None = None, *, layout: object = None) -> PairRelease:
         """Return a release in which no pattern is left; nothing is written."""
@@ -90,7 +91,7 @@ class Prepared:
             seconds=round(time.monotonic() - self.started, 6),
             complete=outcome.complete,
             notices=(
-                *self.notices(),
+                *self.notices,
                 *((UNGUARDED,) if "rarer sets" in outcome.figures else ()),
                 *(() if outcome.complete else (ENDED,)),
             ),
@@ -169,7 +170,7 @@ class Work(work.Work):
         run.refuse_options_alone()
         return files
 
-    def read(self) -> None:
+    def load(self) -> tuple[Any, Any, Job]:
         from ..io.pairs import bind_pair
 
         run = self.run
@@ -178,13 +179,17 @@ class Work(work.Work):
         check_columns(self.tree_files, read.columns)
         trees = {column: run.read_tree(path) for column, path in self.tree_files.items()}
         pair = bind_pair(read, trees if read.columns else trees.get(""))
-        self.prepared = self.job.prepare(pair)
         if read.columns and not run.attributes:
             self.remarks = (
                 f"all {len(read.columns):,} columns are published; name those that shall be: "
                 "--attributes.",
             )
         self.remarks += tuple(warn_of_nothing_shared(read))
+        return pair, None, self.job
+
+    def read(self) -> None:
+        pair, _, job = self.load()
+        self.prepared = job.prepare(pair)
 
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:
         """Return what a run would do, and how many patterns are counted in some seconds."""
@@ -193,7 +198,7 @@ class Work(work.Work):
         guarantee = prepared.guarantee
         found, is_all = count_patterns(pair, guarantee, watch=watch, threads=job.threads)
         leaves = np.concatenate([side.leaves for side in pair.sides])
-        self.notices[:] = (*prepared.notices(), *self.remarks)
+        self.notices[:] = (*prepared.notices, *self.remarks)
         plain: dict[str, Any] = {
             "dry_run": True,
             "method": job.record.key,

@@ -345,23 +345,27 @@ class Work(work.Work):
 
         check_format(self.run.format)
 
-    def read(self) -> None:
+    def load(self) -> tuple[Any, Any, Job]:
         from ..editions.sets import check_format
 
         run = self.run
         data = run.read_sets(run.data)
         self.notices[:] = data.notices
         check_format(run.format, data.layout)
-        started = time.monotonic()
+        self._started = time.monotonic()
         hierarchy = run.read_trees(data)
         asked: Any = self.job.guarantee
         guarantee = run.with_column(asked, data)
-        job = replace(self.job, guarantee=guarantee, weights=run.read_weights())
+        return data, hierarchy, replace(self.job, guarantee=guarantee, weights=run.read_weights())
+
+    def read(self) -> None:
+        run = self.run
+        data, hierarchy, job = self.load()
         self.check_job()
         prepared: Prepared = job.prepare(data, hierarchy)
         if hierarchy is not None and not run.private_hierarchy and looks_learned(hierarchy):
             prepared = replace(prepared, notices=(*prepared.notices, LOOKS_LEARNED))
-        self.prepared = replace(prepared, started=started)
+        self.prepared = replace(prepared, started=self._started)
         self.notices[:] = prepared.notices
 
     def estimate(self, watch: Watch) -> tuple[str, dict[str, Any]]:

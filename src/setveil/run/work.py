@@ -165,9 +165,7 @@ class Work:
         from ..publish import check_environment
 
         run = self.run
-        if run.method is not None:
-            method(run.method)
-        self.job = Job.of(self.read_guarantee(), run.method, {**run.settings(), **run.options})
+        self.take()
         if not self.checks_late:
             self.check_job()
         if run.output is None and not run.is_preview:
@@ -176,6 +174,13 @@ class Work:
         check_environment()
         self.check_format()
         self._check_places()
+
+    def take(self) -> None:
+        """Make the job of the run; raise where there is no such promise or method."""
+        run = self.run
+        if run.method is not None:
+            method(run.method)
+        self.job = Job.of(self.read_guarantee(), run.method, {**run.settings(), **run.options})
 
     def read_guarantee(self) -> AnyGuarantee:
         raise NotImplementedError
@@ -189,6 +194,10 @@ class Work:
         raise NotImplementedError
 
     def check_format(self) -> None:
+        raise NotImplementedError
+
+    def load(self) -> tuple[Any, Any, Job]:
+        """Open the files; return the data, their hierarchy if it is not in them, and the whole job."""
         raise NotImplementedError
 
     def read(self) -> None:
