@@ -76,13 +76,14 @@ if TYPE_CHECKING:
     from .model.rules import NegativeRule
     from .model.transactions import Records, Transactions
     from .progress import Watch
-    from .publish import Publication, publish, report
+    from .publish import Publication, publish
     from .release.buckets import BucketRelease
     from .release.pair_release import PairRelease
     from .release.release import Release
     from .reopen import read_release
     from .report.comparison import Comparison
     from .report.frontier import Sweep
+    from .reporting import report
     from .risk.assessment import Assessment
     from .risk.buckets import TableRisk
     from .run.work import Job
@@ -200,7 +201,7 @@ _VERB_MODULES = {
     "explain": "setveil.explain",
     "measure": "setveil.api",
     "publish": "setveil.publish",
-    "report": "setveil.publish",
+    "report": "setveil.reporting",
     "risk": "setveil.api",
     "sweep": "setveil.sweep",
 }

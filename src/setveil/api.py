@@ -6,10 +6,10 @@ The run is `run`'s, the judgement `audit`'s, the folder `publish`'s.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, overload
 
 from .arguments import checked
 from .errors import UsageError
@@ -19,9 +19,9 @@ from .model.guarantees import BucketGuarantee, Guarantee, HiddenPatterns, Promis
 from .model.layout import Layout
 from .model.microdata import Microdata
 from .model.pattern_pair import PatternPair
-from .model.transactions import Rows, Transactions
+from .model.transactions import Transactions
 from .progress import Watch
-from .refusals import NAMES, refuse_release
+from .refusals import NAMES
 from .release.header import Header
 from .release.release import Release
 from .run import Run
@@ -30,12 +30,14 @@ from .run.work import Job, Settings
 
 if TYPE_CHECKING:
     from .audit.verdict import BucketFinding, PairFinding, Verdict
-    from .io.lists import QueryFile
+    from .measure.buckets import BucketScores
     from .measure.pairs import PairScores
     from .measure.scores import Scores
+    from .model.rules import NegativeRule
     from .release.buckets import BucketRelease
     from .release.pair_release import PairRelease
     from .risk.assessment import Assessment
+    from .risk.buckets import TableRisk
 
 
 @overload
@@ -334,21 +336,30 @@ def risk(
     *,
     most: int | None = None,
     population: Any = None,
+    rules: Iterable[NegativeRule] | None = None,
     threads: int | None = None,
     watch: Watch | None = None,
-) -> Assessment:
+) -> Assessment | TableRisk:
     """Return what somebody can do with records who knows 1, 2, 3, ... items of one of them.
+
+    Of a table in buckets: what whoever knows the published rules can rule out, and how many values are
+    guessed by learning from all buckets. Of two data sets nothing is promised about single people, so
+    there is no risk to tell.
 
     Parameters
     ----------
     target
-        A `Release` (what is published of it), the path of a release folder, transactions or a frame.
+        A release (what is published of it), the path of a release folder, transactions or a frame. How
+        many values are guessed is counted with the true ones: of a folder where its private twin lies
+        beside it.
     k
         A record is at risk where fewer records than this match; by default that of the release.
     most
         The most items known.
     population
         Records of the population that these were taken from, in the same labels.
+    rules
+        Of a table in buckets: what is known beside its own rules.
     threads
         How many threads count; all by default.
     watch
@@ -361,24 +372,31 @@ def risk(
     >>> sv.risk(release, most=1).k
     5
     """
+    from .publish import edition_of, editions_in
     from .risk.assessment import assess_risk
 
+    others = None if population is None else as_transactions(population)
+    asked = {
+        "k": k,
+        "most": most,
+        "population": others,
+        "rules": rules,
+        "threads": threads,
+        "watch": watch,
+    }
+    found: Assessment | TableRisk
     if isinstance(target, Header):
-        refuse_release(target)
-        assert isinstance(target, Release)  # the other kinds are refused
-        transactions, k = target.published, target.guarantee.least_support if k is None else k
-    elif isinstance(target, str | os.PathLike):
-        from .io.folder.published import read_published
-        from .model.guarantees import guarantee_from_dict
-
-        transactions, certificate = read_published(target)
-        k = guarantee_from_dict(certificate["guarantee"]).least_support if k is None else k
-    else:
-        transactions = as_transactions(target)
+        found = edition_of(target).risk(asked)
+        return found
+    if isinstance(target, str | os.PathLike):
+        found = editions_in(target).risk_in(target, asked)
+        return found
+    if rules is not None:
+        raise UsageError("rules are for a table in buckets.", "Leave them out.")
     if k is None:
         raise UsageError("these data do not say how few records are few.", "Give k, such as k=5.")
-    others = None if population is None else as_transactions(population)
-    return assess_risk(transactions, k, most=most, population=others, threads=threads, watch=watch)
+    data = as_transactions(target)
+    return assess_risk(data, k, most=most, population=others, threads=threads, watch=watch)
 
 
 def _leaves_under(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> dict[str, list[str]]:
@@ -394,44 +412,46 @@ def _leaves_under(hierarchy: Hierarchy | Mapping[str, Hierarchy]) -> dict[str, l
     }
 
 
+class Measuring(TypedDict, total=False):
+    """What can be asked of a loss; `None` stands for what is usual."""
+
+    measures: Annotated[str | Iterable[str] | None, None]
+    queries: Annotated[Any, None]
+    random_queries: Annotated[int | None, None]
+    query_size: Annotated[int | None, None]
+    drawn_from: Annotated[str | None, None]
+    sanity: Annotated[Fraction | float | None, None]
+    support: Annotated[Fraction | float | None, None]
+    min_conviction: Annotated[Fraction | float | None, None]
+    max_conditions: Annotated[int | None, None]
+    selectivity: Annotated[Fraction | float | None, None]
+    watch: Annotated[Watch | None, None]
+
+
+@overload
+def measure(release: Release, original: Any = None, **asked: Unpack[Measuring]) -> Scores: ...
 @overload
 def measure(
-    release: Release,
-    original: Any = None,
-    *,
-    measures: str | Iterable[str] | None = None,
-    queries: Iterable[Sequence[str]] | QueryFile | None = None,
-    random_queries: int | None = None,
-    query_size: int | None = None,
-    drawn_from: str | None = None,
-    sanity: Fraction | float | None = None,
-    support: Fraction | float | None = None,
-    watch: Watch | None = None,
-) -> Scores: ...
+    release: BucketRelease, original: Any = None, **asked: Unpack[Measuring]
+) -> BucketScores: ...
+@overload
+def measure(release: PairRelease, original: Any = None, **asked: Unpack[Measuring]) -> PairScores: ...
 @overload
 def measure(
-    release: PairRelease, *, support: Fraction | float | None = None, watch: Watch | None = None
-) -> PairScores: ...
+    release: str | os.PathLike[str], original: Any = None, **asked: Unpack[Measuring]
+) -> Scores | BucketScores | PairScores: ...
 @checked("release")
 def measure(
-    release: Release | PairRelease,
+    release: Release | BucketRelease | PairRelease | str | os.PathLike[str],
     original: Any = None,
-    *,
-    measures: str | Iterable[str] | None = None,
-    queries: Iterable[Sequence[str]] | QueryFile | None = None,
-    random_queries: int | None = None,
-    query_size: int | None = None,
-    drawn_from: str | None = None,
-    sanity: Fraction | float | None = None,
-    support: Fraction | float | None = None,
-    watch: Watch | None = None,
-) -> Scores | PairScores:
+    **asked: Unpack[Measuring],
+) -> Scores | BucketScores | PairScores:
     """Return what a release lost, for the data holder's eyes: the figures come from the original.
 
     Parameters
     ----------
     release
-        What `anonymize` returned.
+        What `anonymize` returned, or the path of a release folder with its private twin beside it.
     original
         The data it was made from, where the release does not hold them.
     measures
@@ -440,16 +460,25 @@ def measure(
         COUNT queries to ask the release and the original: sets of labels, or what
         `setveil.io.lists.read_queries` returned.
     random_queries
-        How many random queries to ask instead.
+        How many random queries to ask instead; of a table in buckets 1,000 if not given.
     query_size
-        The most labels of a random query; 3 if not given.
+        The most labels of a random query, of a table in buckets how many columns it is about; 3 if not
+        given.
     drawn_from
         Where the items of a random query come from: "records", so that they occur together, or "items".
     sanity
         The share of the records below which a true count counts as that much; 0.001 if not given.
     support
         The share of the records that an itemset must be in to be frequent, for the measures that mine;
-        by default each has its own. Of two data sets it is the only option beside `watch`.
+        by default each has its own. Of a table in buckets that of an interesting rule, 0.01 if not
+        given. Of two data sets it is the only option beside `watch`.
+    min_conviction
+        Of a table in buckets: how far a rule must be from chance to be interesting; 1.01 if not given.
+    max_conditions
+        Of a table in buckets: on how many columns a rule has conditions at most; 2 if not given.
+    selectivity
+        Of a table in buckets: the largest share of a column's values that a query names; 0.3 if not
+        given.
     watch
         Progress listener and cancel switch.
 
@@ -461,40 +490,11 @@ def measure(
     ['lm', 'ncp']
     """
     from .publish import edition_of
+    from .reopen import opened
 
-    given: object = release
-    if not isinstance(given, Header):
-        refuse_release(given)
-    asked = {
-        "original": original,
-        "measures": measures,
-        "queries": queries,
-        "random_queries": random_queries,
-        "query_size": query_size,
-        "drawn_from": drawn_from,
-        "sanity": sanity,
-        "support": support,
-        "watch": watch,
-    }
-    scores: Scores | PairScores = edition_of(release).figures(asked)
+    watch = asked.get("watch") or Watch()
+    opened_release, original = opened(release, original, watch=watch)
+    scores: Scores | BucketScores | PairScores = edition_of(opened_release).figures(
+        {**asked, "original": original}
+    )
     return scores
-
-
-def original_rows(release: Release, original: Any = None) -> Rows:
-    """Return the records a release was made from: its own, or those given, if they are the ones."""
-    from .measure.scores import rows_of_original
-
-    if original is None:
-        if release.rows is None:
-            raise UsageError(
-                "the original records are needed.", "Give them (--original FILE).", code="no-original"
-            )
-        return release.rows
-    rows = rows_of_original(release, as_transactions(original))
-    if rows is None:
-        raise UsageError(
-            "these are not the data the release was made from.",
-            "Give the same data, read with the same options as then.",
-            code="other-data",
-        )
-    return rows

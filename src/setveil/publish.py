@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from .arguments import checked
 from .errors import DataError, HierarchyError, Infeasible, InternalError, UsageError
-from .io.folder.ownership import AUDIT, CERTIFICATE, HIERARCHY, REPORT
+from .io.folder.ownership import AUDIT, CERTIFICATE, HIERARCHY, REPORT, kind_of_folder
 from .model.guarantees import Promise
 from .model.layout import Layout
 from .plain import Summary
 from .progress import Watch, where_time_went
-from .refusals import refuse_release
 from .release.header import Header
 from .release.release import Release
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from .measure.pairs import PairScores
     from .release.buckets import BucketRelease
     from .release.pair_release import PairRelease
-    from .report.drawing import Figure
     from .report.frontier import Sweep
 
 StrPath = str | os.PathLike[str]
@@ -70,6 +68,8 @@ class Edition(Generic[Published]):
     and counts, and to write itself.
     """
 
+    holds_originals = True
+    """Whether release and twin hold all that is known of the originals."""
     called: str
     """What such a release is, with the verb that goes with it."""
     originals: str
@@ -97,9 +97,30 @@ class Edition(Generic[Published]):
         """Return that answer where nothing but the release tells what is promised."""
         raise NotImplementedError
 
-    def figures(self, _asked: dict[str, Any]) -> Any:
-        """Return what the release lost, asked as in `setveil.measure`, or refuse to tell it."""
-        refuse_release(self.release)
+    @classmethod
+    def reopened(cls, path: StrPath, original: Any, watch: Watch) -> Published:
+        """Return the release in a folder with all that its private twin knows, the original confirmed.
+
+        Where the originals are not in the twin, they are those given; None leaves the release without.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def risk_in(cls, path: StrPath, asked: dict[str, Any]) -> Any:
+        """Return what an attacker learns from a published folder, asked as in `setveil.risk`."""
+        raise NotImplementedError
+
+    def risk(self, asked: dict[str, Any]) -> Any:
+        """Return what an attacker learns from the release, asked as in `setveil.risk`."""
+        raise NotImplementedError
+
+    def figures(self, asked: dict[str, Any]) -> Any:
+        """Return what the release lost, asked as in `setveil.measure`."""
+        raise NotImplementedError
+
+    def explain(self, questions: Sequence[Any], *, original: Any, top: int, watch: Watch) -> Any:
+        """Return an answer to each question, asked as in `setveil.explain`."""
+        raise NotImplementedError
 
     def check(self) -> None:
         """Raise what is wrong whatever is in the release."""
@@ -178,12 +199,27 @@ class Edition(Generic[Published]):
         """Return the page for the holder of the data alone."""
         raise NotImplementedError
 
+    def fuller_page(
+        self, confirmed: Confirmed, original: Any, sweep: Sweep | None, watch: Watch
+    ) -> bytes:
+        """Return that page with all that can be told, however long it takes."""
+        raise NotImplementedError
+
 
 def edition_of(release: Header, wish: Wish = Wish()) -> Edition[Any]:
     """Return the edition of a release; a run of one kind need not load the others."""
-    module = importlib.import_module(f".editions.{release.guarantee.kind}", __package__)
-    edition: Edition[Any] = module.EDITION(release, wish)
-    return edition
+    return _editions_of(release.guarantee.kind)(release, wish)
+
+
+def editions_in(path: StrPath) -> type[Edition[Any]]:
+    """Return the class of the editions of such releases as a folder says that it holds."""
+    return _editions_of(kind_of_folder(path) or "sets")
+
+
+def _editions_of(kind: str) -> type[Edition[Any]]:
+    module = importlib.import_module(f".editions.{kind}", __package__)
+    editions: type[Edition[Any]] = module.EDITION
+    return editions
 
 
 def seconds_of(release: Header, watch: Watch) -> dict[str, float]:
@@ -355,84 +391,6 @@ def publish(
 
 def _put(content: bytes, file: BinaryIO) -> None:
     file.write(content)
-
-
-@checked()
-def report(
-    path: StrPath,
-    original: Any,
-    *,
-    sweep: Sweep | None = None,
-    output: StrPath | None = None,
-    force: bool = False,
-    watch: Watch | None = None,
-) -> Path:
-    """Write the private report of a release anew, fuller than the one made with it; return where.
-
-    Measures of the loss come in, more of the risk is counted, and where a sweep is given what other
-    strengths of the promise would cost. It is personal data.
-
-    Parameters
-    ----------
-    path
-        The release folder; its private twin must lie beside it.
-    original
-        The data the release was made from, as `setveil.anonymize` takes them.
-    sweep
-        What `setveil.sweep` returned for the same data.
-    output
-        The file to write; by default ``report.html`` in the private twin, which is replaced.
-    force
-        Replace a file of the name `output` that is there.
-    watch
-        Progress listener and cancel switch.
-
-    >>> import setveil as sv
-    >>> from setveil.io.demo import groceries
-    >>> baskets, products = groceries()
-    >>> release = sv.anonymize(baskets, sv.KmAnonymity(k=5, m=2), hierarchy=products)
-    >>> publication = sv.publish(release, "reported", private_report=False)
-    >>> sv.report("reported", baskets).name
-    'report.html'
-    """
-    from .api import measure
-    from .audit import Verdict, audit_folder
-    from .editions.sets import risk_before
-    from .io.folder.published import read_certificate
-    from .io.folder.staging import check_new_file, replace_private, write_text_file
-    from .reopen import read_set_release
-    from .report.pages.sets import private_report
-    from .report.risk_picture import curve_of_records
-    from .risk.curve import BUDGET
-
-    if output is not None:
-        check_new_file(output, force=force)
-    watch = watch or Watch()
-    release = read_set_release(path, original, watch=watch)
-    watch.tick("auditing", None)
-    verdict = audit_folder(path)
-    assert isinstance(verdict, Verdict)  # the other kinds were refused when they were read
-    watch.tick("counting who is at risk", None)
-    told = release.guarantee
-    frontier: list[tuple[Figure, str]] = []
-    if sweep is not None:
-        shown = f"{sweep.lost}; this release is framed, if it was swept."
-        frontier = [(sweep.figure(told.point), shown)]
-        frontier += [(sweep.curves(), "")] if len(sweep.firsts) > 1 else []
-    page = private_report(
-        release,
-        read_certificate(path),
-        verdict=verdict,
-        notices=release.notices,
-        after=curve_of_records(release.published, told, budget=BUDGET),
-        before=risk_before(release, budget=BUDGET),
-        scores=measure(release, watch=watch),
-        frontier=frontier,
-    )
-    if output is None:
-        return replace_private(path, REPORT, page)
-    write_text_file(output, page.decode(), mode=0o600, force=force)
-    return Path(output)
 
 
 def confirm(release: Header) -> Any:

@@ -7,7 +7,9 @@ which kinds it fits (`setveil.run.fields`); here is what is said where it does n
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from .errors import UsageError
 
@@ -25,10 +27,9 @@ class Kind:
 class Refusal:
     """Why something does not take a kind of data, and what to do instead.
 
-    `what` is a verb of the command line, or one of these: "release" for what Python's functions about
-    sets say to a release, `measure` of two data sets aside; "method" for a method of another kind where
-    the data are sets; "field" for a flag that does not fit the data of a run (of the remedy the field
-    itself knows); "beside sets" for a flag of another kind where the data are sets.
+    `what` is a verb, or one of these: "method" for a method of another kind where the data are sets;
+    "field" for a flag that does not fit the data of a run (of the remedy the field itself knows);
+    "beside sets" for a flag of another kind where the data are sets.
     """
 
     what: str
@@ -47,44 +48,15 @@ PAIRS = Kind("pairs", "two data sets", "pair")
 KINDS = (BUCKETS, PAIRS)
 NAMES = {kind.key: kind.name for kind in KINDS}
 """The kinds beside sets, in words."""
-VERBS = ("risk", "explain", "report", "apply")
+VERBS = ("risk", "apply")
 """Verbs of the command line that do not take each folder; of others the reader refuses some."""
 
 REFUSALS = (
-    Refusal(
-        "release",
-        BUCKETS.key,
-        "this is about releases of sets, and here is a table in buckets.",
-        "Publish it: its private report tells what attacks find, and `setveil risk` and "
-        "`setveil measure` take its folder.",
-        BUCKETS.code,
-    ),
-    Refusal(
-        "release",
-        PAIRS.key,
-        "this is about one data set of sets, and here are two that hide their differences.",
-        "Ask for `setveil.measure`, or publish them: their private report tells what was hidden.",
-        PAIRS.code,
-    ),
     Refusal(
         "risk",
         PAIRS.key,
         "nothing is promised about single people in two data sets that hide their differences.",
         "`setveil measure` tells what was hidden, `setveil audit` whether it is.",
-        PAIRS.code,
-    ),
-    Refusal(
-        "explain",
-        PAIRS.key,
-        "values of two data sets are raised to hide patterns, not to let records fit one another.",
-        "The private folder's report.html lists the patterns and what was raised.",
-        PAIRS.code,
-    ),
-    Refusal(
-        "report",
-        PAIRS.key,
-        "the private report of two data sets was made whole when they were published.",
-        "It is report.html in the private folder.",
         PAIRS.code,
     ),
     Refusal(
@@ -135,6 +107,17 @@ def refuse(what: str, kind: str, named: str = "") -> None:
         raise found.error(named)
 
 
+def refuse_asked(asked: Mapping[str, Any], kind: str, *fitting: str) -> None:
+    """Raise `UsageError` for an option of a function that is of no use for a kind of data."""
+    for name, value in asked.items():
+        if value is not None and name not in fitting:
+            raise UsageError(
+                f"{name} does not fit {NAMES.get(kind, 'records as sets')}.",
+                "Leave it out.",
+                code="option-does-not-fit",
+            )
+
+
 def refuse_folder(verb: str, path: str | os.PathLike[str]) -> None:
     """Raise `UsageError` where a verb is handed the folder of a kind that it does not take."""
     from .io.folder.ownership import kind_of_folder
@@ -145,13 +128,9 @@ def refuse_folder(verb: str, path: str | os.PathLike[str]) -> None:
         raise UsageError(what, found.remedy, code=found.code)
 
 
-def refuse_release(release: object) -> None:
-    """Raise `UsageError` where a function about sets is handed something else."""
-    from .release.header import Header
-
-    if not isinstance(release, Header):
-        raise UsageError(
-            f"a release is needed (got {type(release).__name__[:40]}).",
-            "Give what `anonymize` returned, or read one: setveil.read_release(path).",
-        )
-    refuse("release", release.guarantee.kind)
+def refuse_release(given: object) -> NoReturn:
+    """Raise `UsageError` for what a function is handed in place of a release."""
+    raise UsageError(
+        f"a release is needed (got {type(given).__name__[:40]}).",
+        "Give what `anonymize` returned, or read one: setveil.read_release(path).",
+    )

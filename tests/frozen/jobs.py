@@ -202,9 +202,9 @@ def looks_at_buckets(original: str, reading: str = "") -> tuple[str, ...]:
         "measure out --json",
         f"risk out --original {original} {reading} --json",
         "risk out --json",
-        f"explain out flu --original {original} --id name --item disease --json",
+        "explain out 1 --json",
         f"apply out {original} --id name --item disease -o both --json",
-        f"report out --original {original} --id name --item disease --json",
+        "report out -o page.html --json",
     )
 
 
@@ -267,15 +267,15 @@ GIVEN = Job(
 )
 
 
-def looks_at_pair(original: str, rest: str) -> tuple[str, ...]:
+def looks_at_pair(original: str, rest: str, label: str) -> tuple[str, ...]:
     """Return what every release of two data sets can be asked, and what it refuses."""
     return (
         "audit out --json",
         "measure out --support 30% --json",
         "risk out --json",
-        f"explain out milk --original {original} --json",
+        f"explain out {label} --top 2 --json",
         f"apply out {original} -o both --json",
-        "report out --json",
+        "report out -o page.html --json",
         f"mine patterns {original} {rest} --minimal --json",
     )
 
@@ -292,7 +292,7 @@ PAIR_SETS = Job(
         f"anonymize {_SETS} --dry-run",
         f"anonymize {_SETS} -o out --every-level --save-job job.toml --json",
         "run job.toml --force --json",
-        *looks_at_pair("before.csv", "--against after.csv --layout baskets --growth 3"),
+        *looks_at_pair("before.csv", "--against after.csv --layout baskets --growth 3", "milk"),
         f"compare before.csv --layout baskets {TREE} --methods hide-patterns -k 2 -m 2 --json",
         f"sweep before.csv --layout baskets {TREE} --method hide-patterns -k 2 -m 2 --json",
         f"anonymize {_SETS} --format parquet --min-support 12 --guard -o rows --no-report --json",
@@ -312,7 +312,7 @@ PAIR_TABLE = Job(
     commands=(
         f"anonymize {_TABLE} --hierarchy education=education.csv --search annealed --seed 3 "
         "--restarts 2 --theta-p 0.5 -o out --json",
-        *looks_at_pair("incomes.csv", "--class-column income --growth 3"),
+        *looks_at_pair("incomes.csv", "--class-column income --growth 3", "9th"),
         f"anonymize {_TABLE} --search greedy --attributes education --format jsonl -o plain --json",
         f"anonymize {_TABLE} --search greedy --attributes education -o plain --no-report "
         "--publish-useless --json",

@@ -18,6 +18,7 @@ TOP = frozenset(
         "publish",
         "refusals",
         "reopen",
+        "reporting",
         "run",
         "sweep",
         "trials",

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.integration.cli import Shell
+from tests.integration.patients import bucketed
 
 
 @pytest.fixture
@@ -79,3 +80,61 @@ def test_without_its_twin_a_release_cannot_be_explained(released: Shell) -> None
     assert ran.code == 5 and "no-private-folder" in ran.err
     ran = released("explain", "nowhere", "ale", "--original", "baskets.csv")
     assert ran.code == 5
+
+
+def test_a_row_of_a_table_in_buckets_is_explained_without_its_original(shell: Shell) -> None:
+    assert bucketed(shell, "--l", "2").code == 0
+    ran = shell("explain", "out", "sex=F,age=29", "1", "--json")
+    assert ran.code == 0, ran.err
+    ann, first = ran.json["explanations"]
+    (row,) = ann["rows"]
+    assert (row["shown"], row["value"]) == ({"zip": "47677", "age": "29", "sex": "F"}, "Ovarian Cancer")
+    assert row["possible"] == sum(value["possible"] for value in row["values"]) >= 2
+    assert first["rows"][0]["row"] == 1
+    ran = shell("explain", "out", "sex=M", "--top", "1")
+    assert ran.out.startswith("6 published rows have sex=M.") and "... and 5 more rows" in ran.out
+    assert ran.out.strip().endswith("Keep it as safe as the original records.")
+    assert "keep it as safe" in shell("report", "out").out
+    shutil.rmtree(shell.folder / "out.private")
+    for verb in (("explain", "out", "1"), ("report", "out")):
+        assert shell(*verb).code == 5
+
+
+def test_a_value_of_two_data_sets_is_explained_without_them(shell: Shell) -> None:
+    (shell.folder / "a.csv").write_text("ale,bun\nale,milk\nale,tea\nbun,milk\n")
+    (shell.folder / "b.csv").write_text("tea,bun\ntea,milk\nbun,milk\ntea\n")
+    (shell.folder / "tree.csv").write_text(
+        "ale;drink;all\ntea;drink;all\nbun;food;all\nmilk;food;all\n"
+    )
+    two = (
+        "a.csv",
+        "--against",
+        "b.csv",
+        "--layout",
+        "baskets",
+        "--growth",
+        "2",
+        "--min-support",
+        "25%",
+    )
+    assert shell("anonymize", *two, "--hierarchy", "tree.csv", "-o", "out").code == 0
+    ran = shell("explain", "out", "ale", "--top", "1", "--json")
+    assert ran.code == 0, ran.err
+    (answer,) = ran.json["explanations"]
+    assert (answer["raised"], answer["sides"][0]["records"], answer["sides"][1]["records"]) == (3, 3, 0)
+    assert len(answer["patterns"]["shown"]) == 1 < answer["patterns"]["total"]
+    every = shell("explain", "out", "ale", "--top", "99", "--json").json["explanations"][0]["patterns"]
+    assert ["ale"] in [one["pattern"] for one in every["shown"]]
+    assert answer["conclusion"].startswith("forced")
+    ran = shell("explain", "out", "bun")
+    assert "nothing was changed" in ran.out and "Personal data" in ran.out
+    for words, told in (
+        (("gin",), "unknown-label"),
+        (("ale", "--original", "a.csv"), "--original does not fit two data sets"),
+        (("ale", "--layout", "baskets"), "--layout does not fit two data sets"),
+    ):
+        ran = shell("explain", "out", *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert told in ran.err
+    assert shell("report", "out", "-o", "page.html").code == 0
+    assert "Patterns before" in (shell.folder / "page.html").read_text()

@@ -13,7 +13,7 @@ import pytest
 import setveil as sv
 from setveil.errors import FileSystemError
 from setveil.io.folder import staging
-from setveil.publish import report
+from setveil.reporting import report
 from tests.integration.cli import Shell
 from tests.integration.conftest import shell as shell
 

@@ -125,14 +125,15 @@ def test_one_bucket_a_person_would_lose_nothing() -> None:
     assert len(drawn) == 1000
 
 
-@pytest.mark.parametrize("verb", ["risk", "measure"])
+@pytest.mark.parametrize("verb", ["risk", "measure", "explain"])
 def test_the_original_is_confirmed_in_any_order(shell: Shell, verb: str) -> None:
     assert bucketed(shell, "--l", "2").code == 0
     head, *rows = Path("patients.csv").read_text().splitlines(keepends=True)
     Path("turned.csv").write_text("".join([head, *reversed(rows)]))
+    row = ("sex=F",) if verb == "explain" else ()
     alone, named = (
-        shell(verb, "out", "--json"),
-        shell(verb, "out", "--original", "turned.csv", "--json"),
+        shell(verb, "out", *row, "--json"),
+        shell(verb, "out", *row, "--original", "turned.csv", "--json"),
     )
     assert (alone.code, named.code) == (0, 0), named.err
     assert alone.json == named.json
@@ -153,7 +154,14 @@ WRONG = [
     (("measure", "out", "--selectivity", "x"), 2, "exact number"),
     (("measure", "out", "--support", "0"), 2, "support"),
     (("measure", "none", "--original", "baskets.csv", "--selectivity", "1"), 2, "tables in buckets"),
-    (("explain", "out", "Flu", "--original", "baskets.csv"), 3, "table in buckets"),
+    (("explain", "out", "Flu"), 2, "names no row of a table.*zip=VALUE"),
+    (("explain", "out", "sex=X"), 2, "'X' is neither a value of 'sex'"),
+    (("explain", "out", "0"), 2, "no row"),
+    (("explain", "out", "10"), 2, "no row 10.*Give 1 to 9"),
+    (("explain", "out", "sex=M", "--layout", "baskets"), 2, "--layout does not fit a table in buckets"),
+    (("explain", "out", "sex=M", "--original", "other.csv"), 2, "not the data"),
+    (("report", "out", "--original", "other.csv"), 2, "not the data"),
+    (("report", "out", "--sweep", "fact.csv"), 2, "--sweep does not fit a table in buckets"),
 ]
 
 

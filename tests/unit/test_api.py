@@ -445,8 +445,27 @@ def test_verbs_on_a_table_in_buckets() -> None:
     verdict = sv.audit(release)
     assert verdict.holds
     assert verdict.as_dict()["fewest_possible"] >= 2
-    for verb in (sv.measure, sv.risk):
-        with pytest.raises(UsageError, match="buckets"):
-            verb(release)
+    risk = sv.risk(release)
+    assert risk.background.vulnerable == 0
+    assert risk.learning is not None
+    more = [NegativeRule((("sex", sex),), ill) for sex in "FM" for ill in ("gout", "cold")]
+    assert sv.risk(release, rules=more).background.vulnerable > 0
+    scores = sv.measure(release, random_queries=10, query_size=1, support=0.1, selectivity=0.5)
+    assert (scores.queries.queries, scores.dimensions, scores.selectivity) == (10, 1, "0.5")
+    assert sv.measure(release, table).as_dict() == sv.measure(release).as_dict()
+    with pytest.raises(UsageError, match="not the data"):
+        sv.measure(release, table.subset(table.value_by_tuple > 0))
+    for wrong in (
+        {"k": 3},
+        {"most": 2},
+        {"population": sv.Transactions.from_rows([["a"]])},
+        {"threads": 1},
+    ):
+        with pytest.raises(UsageError, match=f"{min(wrong)} does not fit a table in buckets"):
+            sv.risk(release, **wrong)
+    with pytest.raises(UsageError, match="measures does not fit a table in buckets"):
+        sv.measure(release, measures="ncp")
     with pytest.raises(UsageError, match="a release is needed"):
+        sv.measure(table)
+    with pytest.raises(FileSystemError, match="no such folder"):
         sv.measure("release")

@@ -13,19 +13,17 @@ from ..run.fields import (
     ALL,
     BUCKETS,
     LEAVE_OUT,
-    PAIRS,
     SETS,
     Text,
     declare,
     listed,
-    refuse_unfit,
     switch,
 )
-from ..run.reading import Files, Reading, Tables, input_files
+from ..run.reading import Reading, input_files
 from . import screen
 from .flags import as_json, check_outputs, with_flags
 from .releases import ORIGINAL, check_original, check_top, original_of
-from .risk import TOLD_BY_FOLDER, confirm_original, refuse_beside_buckets
+from .risk import confirm_original, refuse_unread
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -243,7 +241,7 @@ def share_of(name: str, text: str) -> Fraction:
 
 
 def _worst(release: Release, top: int) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
-    from ..api import original_rows
+    from ..editions.sets import original_rows
     from ..measure.branches import branch_losses
     from ..release.recoding import BeforeAfter
 
@@ -287,7 +285,7 @@ def _show_queries(worst: list[dict[str, Any]]) -> None:
 
 def _measure_buckets(target: str, asked: Asked) -> None:
     """Show how far a table in buckets is from the original one."""
-    refuse_beside_buckets(asked)
+    refuse_unread(target, asked)
     how: dict[str, Any] = {
         "queries": asked.random_queries,
         "dimensions": asked.query_size,
@@ -330,7 +328,7 @@ def _exact(name: str, text: str | None) -> str | None:
 
 def _measure_pair(target: str, asked: Asked, top: int) -> None:
     """Show what hiding the patterns of two data sets cost."""
-    refuse_unfit(asked, PAIRS, TOLD_BY_FOLDER, but=[*asked.given(Files), *asked.given(Tables)])
+    refuse_unread(target, asked)
     support = None if asked.support is None else share_of("support", asked.support)
     from ..audit import audit_folder
     from ..editions.pairs import scores_of

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import FileSystemError, ResourceLimit, UsageError
+from ..errors import FileSystemError, UsageError
 from ..progress import Watch
-from ..refusals import refuse_folder
+from ..refusals import NAMES, refuse_folder
 from ..run import Shown
-from ..run.fields import BUCKETS, SETS, Fields, Text, declare, refuse_stdin_twice, refuse_unfit, switch
+from ..run.fields import BUCKETS, SETS, Text, declare, refuse_stdin_twice, refuse_unfit, switch
 from ..run.reading import Cells, Files, Reading, Tables
 from . import screen
 from .flags import as_json, check_outputs, check_there, with_flags, write_output
 
 if TYPE_CHECKING:
     from ..model.guarantees import Guarantee
+    from ..model.rules import NegativeRule
     from ..model.transactions import Transactions
     from ..release.buckets import BucketRelease
     from ..risk.assessment import Assessment
@@ -208,43 +208,43 @@ def _draw(after: Assessment, before: Assessment | None, asked: Asked) -> None:
     write_output(asked.figure, figure.svg, force=asked.force)
 
 
-def refuse_beside_buckets(asked: Fields) -> None:
-    """Raise `UsageError` for a field that was given and is of no use for a table in buckets."""
-    refuse_unfit(asked, BUCKETS, TOLD_BY_FOLDER, what="{} does not fit a table in buckets.")
+def refuse_unread(path: str, asked: Any) -> None:
+    """Raise `UsageError` for a field that is of no use for a folder that is no release of sets.
+
+    How a file is read is of none where the kind takes no original.
+    """
+    from ..io.folder.ownership import kind_of_folder
+
+    kind = kind_of_folder(path) or SETS
+    files = () if kind in type(asked).original.fits else (Files, Tables)
+    unread = [name for group in files for name in asked.given(group)]
+    what = f"{{}} does not fit {NAMES[kind]}."
+    refuse_unfit(asked, kind, TOLD_BY_FOLDER, what=what, but=unread)
 
 
 def _risk_of_buckets(target: str, asked: Asked) -> None:
     """Show what two attackers get out of a table in buckets."""
-    refuse_beside_buckets(asked)
+    refuse_unread(target, asked)
     from ..io.folder.ownership import private_twin
     from ..reopen.others import read_bucket_release, read_public_buckets
-    from ..risk.buckets import TableRisk, attack_by_learning, attack_by_rules
+    from ..risk.buckets import assess_table
 
     notices: list[str] = []
     with screen.progress() as listener:
         watch = Watch(listener=listener)
         watch.tick("reading the release", None)
         public = read_public_buckets(target)
-        rules = public.rules
+        rules: tuple[NegativeRule, ...] = ()
         if asked.rules is not None:
             from ..io.rules import read_rules, told_of_rules
 
             quasi = [attribute.name for attribute in public.data.quasi]
-            more = read_rules(asked.rules, quasi=quasi, sensitive=public.data.sensitive)
-            notices += told_of_rules(more, public.data)
-            rules = tuple(dict.fromkeys((*rules, *more)))
-        watch.tick("attack by rules", None)
-        background = attack_by_rules(
-            public.data, public.bucketing, rules, public.guarantee.l, complete=public.complete
-        )
-        learning = None
+            rules = read_rules(asked.rules, quasi=quasi, sensitive=public.data.sensitive)
+            notices += told_of_rules(rules, public.data)
         if private_twin(Path(target).absolute()).exists():
             release = read_bucket_release(target, watch=watch)
             notices += confirm_original(release, asked.original, asked)
-            try:
-                learning = attack_by_learning(release.data, release.bucketing, watch=watch)
-            except ResourceLimit as error:  # the other attack is told all the same
-                notices.append(f"{error.problems[0].what} {error.problems[0].remedy}")
+            found = assess_table(release, rules, learn=True, watch=watch)
         elif asked.original is not None:
             raise FileSystemError(
                 "no private folder lies beside the release, and only it tells whose value is whose.",
@@ -253,11 +253,9 @@ def _risk_of_buckets(target: str, asked: Asked) -> None:
             )
         else:
             notices.append(NO_TWIN)
-    screen.notices(notices, verbose=asked.verbose)
-    found = TableRisk(
-        public.guarantee, len(public.data), public.bucketing.n_buckets, len(rules), background, learning
-    )
-    private = {} if learning is None else {"personal_data": GUESSED}
+            found = assess_table(public, rules, learn=False, watch=watch)
+    screen.notices([*notices, *found.notices], verbose=asked.verbose)
+    private = {} if found.learning is None else {"personal_data": GUESSED}
     plain = {"target": "table in buckets", **private, "risk": found.as_dict()}
     screen.result("\n\n".join([str(found), *private.values()]), plain, as_json=asked.as_json)
 
@@ -271,6 +269,7 @@ def confirm_original(release: BucketRelease, original: str | None, asked: Readin
     if original is None:
         return ()
     from ..io.microdata import read_microdata
+    from ..reopen.others import confirm_table
 
     data = release.data
     found = read_microdata(
@@ -280,10 +279,5 @@ def confirm_original(release: BucketRelease, original: str | None, asked: Readin
         **asked.given(Files),
         **asked.given(Cells),
     )
-    if Counter(found.rows()) != Counter((*data.rows(), *(release.left_out or ()))):
-        raise UsageError(
-            "these are not the data the release was made from.",
-            "Give the same file, read with the same options.",
-            code="other-data",
-        )
+    confirm_table(release, found)
     return found.notices

@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError, ResourceLimit, UsageError
-from ..io.folder.ownership import BUCKETS, RULES
+from ..errors import DataError, ResourceLimit, TimeLimit, UsageError
+from ..explain.buckets import RowExplanation, explain_rows
+from ..io.folder.ownership import BUCKETS, RULES, private_twin
+from ..measure.buckets import BucketScores, measure_buckets
 from ..model.layout import Layout
 from ..progress import Watch
-from ..publish import Confirmed, Edition, Writer, refuse_format, refuse_labels, seconds_of
+from ..publish import (
+    Confirmed,
+    Edition,
+    StrPath,
+    Writer,
+    refuse_format,
+    refuse_labels,
+    seconds_of,
+)
+from ..refusals import refuse_asked
 from ..release.buckets import BucketRelease, bucket_name, count_name
+from ..reopen.others import confirm_table, read_bucket_release, read_public_buckets
+from ..risk.buckets import (
+    DeFinettiAttack,
+    TableRisk,
+    assess_table,
+    attack_by_learning,
+    attack_by_rules,
+    attack_sample,
+)
 
 if TYPE_CHECKING:
     from ..audit.verdict import BucketFinding
+    from ..report.frontier import Sweep
 
 DELIMITER = ","
 FORMATS = ("buckets", "joined")
 """Two tables joined by the bucket, or one in which each bucket's values are sorted."""
+
+
+MEASURED = {
+    "random_queries": "queries",
+    "query_size": "dimensions",
+    "support": "min_support",
+    "min_conviction": "min_conviction",
+    "max_conditions": "max_conditions",
+    "selectivity": "selectivity",
+}
+"""What may be asked when a table in buckets is measured, and how the measure calls it."""
 
 
 class BucketsEdition(Edition[BucketRelease]):
@@ -50,6 +83,45 @@ class BucketsEdition(Edition[BucketRelease]):
         rules = [(rule.conditions, rule.value) for rule in release.rules]
         complete = release.complete.told()
         return audit_buckets(published, release.guarantee, rules=rules, paths=paths, complete=complete)
+
+    @classmethod
+    def reopened(cls, path: StrPath, original: Any, watch: Watch) -> BucketRelease:
+        release = read_bucket_release(path, watch=watch)
+        if original is not None:
+            confirm_table(release, original)
+        return release
+
+    @classmethod
+    def risk_in(cls, path: StrPath, asked: dict[str, Any]) -> TableRisk:
+        refuse_asked(asked, "buckets", "rules", "watch")
+        rules, watch = asked["rules"], asked["watch"]
+        if private_twin(Path(path).absolute()).exists():
+            return assess_table(read_bucket_release(path, watch=watch), rules, learn=True, watch=watch)
+        return assess_table(read_public_buckets(path), rules, learn=False, watch=watch)
+
+    def risk(self, asked: dict[str, Any]) -> TableRisk:
+        refuse_asked(asked, "buckets", "rules", "watch")
+        return assess_table(self.release, asked["rules"], watch=asked["watch"], learn=True)
+
+    def figures(self, asked: dict[str, Any]) -> BucketScores:
+        refuse_asked(asked, "buckets", *MEASURED, "original", "watch")
+        self._confirm(asked["original"])
+        given = {name: asked[known] for known, name in MEASURED.items() if asked[known] is not None}
+        # A number counts as it is written: 0.1 is a tenth.
+        how: dict[str, Any] = {
+            name: str(one) if isinstance(one, float) else one for name, one in given.items()
+        }
+        return measure_buckets(self.release.data, self.release.bucketing, watch=asked["watch"], **how)
+
+    def explain(
+        self, questions: Sequence[Any], *, original: Any, top: int, watch: Watch
+    ) -> tuple[RowExplanation, ...]:
+        self._confirm(original)
+        return explain_rows(self.release, questions, top=top, watch=watch)
+
+    def _confirm(self, original: Any) -> None:
+        if original is not None:
+            confirm_table(self.release, original)
 
     def check(self) -> None:
         """Refuse formats of other kinds, and buckets that somebody else could make again."""
@@ -154,12 +226,26 @@ class BucketsEdition(Edition[BucketRelease]):
 
         return public_report(told, self.release.tables, self.release.rules)
 
+    def fuller_page(
+        self, confirmed: Confirmed, original: Any, sweep: Sweep | None, watch: Watch
+    ) -> bytes:
+        refuse_asked({"sweep": sweep}, "buckets")
+        self._confirm(original)
+        self.scores = measure_buckets(self.release.data, self.release.bucketing, watch=watch)
+        return self._page(confirmed, attack_by_learning, watch)
+
     def private_page(self, confirmed: Confirmed, watch: Watch) -> bytes:
+        return self._page(confirmed, attack_sample, watch)
+
+    def _page(
+        self, confirmed: Confirmed, attack: Callable[..., DeFinettiAttack], watch: Watch
+    ) -> bytes:
         from ..report.pages.buckets import private_report
-        from ..risk.buckets import attack_by_rules, attack_sample
 
         try:
-            learning = attack_sample(self.release.data, self.release.bucketing, watch=watch)
+            learning = attack(self.release.data, self.release.bucketing, watch=watch)
+        except TimeLimit:
+            raise
         except ResourceLimit:  # too many values to learn about: the report does without
             learning = None
         background = (
@@ -179,6 +265,7 @@ class BucketsEdition(Edition[BucketRelease]):
             notices=confirmed.notices,
             background=background,
             learning=learning,
+            scores=self.scores,
             seconds=seconds_of(self.release, watch),
         )
 

@@ -7,17 +7,21 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
+from ..explain.pairs import ValueExplanation, explain_values
 from ..io.formats import FORMATS
 from ..model.layout import Layout, LayoutColumn
 from ..progress import Watch
-from ..publish import Confirmed, refuse_format, refuse_labels, seconds_of
+from ..publish import Confirmed, StrPath, refuse_format, refuse_labels, seconds_of
+from ..refusals import PAIRS, refuse, refuse_asked
 from ..registry import method
 from ..release.pair_release import RECODED, PairRelease
+from ..reopen.others import read_pair_release
 from .sets import PartsEdition, choose_layout
 
 if TYPE_CHECKING:
     from ..audit.verdict import PairFinding
     from ..measure.pairs import PairScores
+    from ..report.frontier import Sweep
 
 
 class PairsEdition(PartsEdition[PairRelease]):
@@ -43,6 +47,31 @@ class PairsEdition(PartsEdition[PairRelease]):
         return audit_pair(
             first, second, release.guarantee, paths=paths, witnesses=witnesses, threads=threads
         )
+
+    @classmethod
+    def reopened(cls, path: StrPath, original: Any, watch: Watch) -> PairRelease:
+        cls._refuse(original)
+        return read_pair_release(path, watch=watch)
+
+    @staticmethod
+    def _refuse(original: object) -> None:
+        if original is not None:
+            raise UsageError(
+                "the private folder holds the originals of two data sets.", "Leave the original out."
+            )
+
+    @classmethod
+    def risk_in(cls, path: StrPath, asked: dict[str, Any]) -> None:  # noqa: ARG003
+        refuse("risk", PAIRS.key)
+
+    def risk(self, asked: dict[str, Any]) -> None:  # noqa: ARG002
+        refuse("risk", PAIRS.key)
+
+    def explain(
+        self, questions: Sequence[Any], *, original: Any, top: int, watch: Watch
+    ) -> tuple[ValueExplanation, ...]:
+        self._refuse(original)
+        return explain_values(self.release, questions, top=top, watch=watch)
 
     def figures(self, asked: dict[str, Any]) -> PairScores:
         support, watch = asked.pop("support"), asked.pop("watch")
@@ -131,6 +160,14 @@ class PairsEdition(PartsEdition[PairRelease]):
             scores=self.scores,
             seconds=seconds_of(self.release, watch),
         )
+
+    def fuller_page(
+        self, confirmed: Confirmed, original: Any, sweep: Sweep | None, watch: Watch
+    ) -> bytes:
+        self._refuse(original)
+        refuse_asked({"sweep": sweep}, PAIRS.key)
+        self.measure(watch)
+        return self.private_page(confirmed, watch)
 
 
 def check_pair_format(format: str | None, *, table: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,15 +15,27 @@ from ..io.formats import FORMATS
 from ..model.layout import Layout, LayoutColumn
 from ..progress import Watch
 from ..publish import Confirmed, Edition, StrPath, Writer, refuse_labels, seconds_of
+from ..refusals import refuse_asked
 from ..release.release import Release
 
 if TYPE_CHECKING:
     from ..audit.verdict import Verdict
+    from ..explain import Explanation
     from ..measure.scores import Scores
+    from ..model.guarantees import Guarantee
+    from ..model.transactions import Rows, Transactions
     from ..release.pair_release import PairRelease
     from ..release.recoding import Part
+    from ..report.drawing import Figure
+    from ..report.frontier import Sweep
+    from ..risk.assessment import Assessment
     from ..risk.curve import RiskCurve
 
+SCORED = (
+    *("original", "measures", "queries", "random_queries", "query_size", "drawn_from"),
+    *("sanity", "support", "watch"),
+)
+"""What may be asked when sets are measured."""
 Parts = TypeVar("Parts", Release, "PairRelease")
 
 
@@ -67,6 +80,8 @@ class PartsEdition(Edition[Parts]):
 class SetsEdition(PartsEdition[Release]):
     """A release of sets, judged, measured, and on its way into a folder."""
 
+    holds_originals = False
+
     def audit(self, **asked: Any) -> Verdict:
         from ..api import audit_records
 
@@ -74,16 +89,44 @@ class SetsEdition(PartsEdition[Release]):
         asked["hierarchy"] = asked["hierarchy"] or self.release.hierarchy
         return audit_records(self.release.published, **asked)
 
+    @classmethod
+    def reopened(cls, path: StrPath, original: Any, watch: Watch) -> Release:
+        from ..reopen import read_set_release
+
+        return read_set_release(path, original, watch=watch)
+
+    @classmethod
+    def risk_in(cls, path: StrPath, asked: dict[str, Any]) -> Assessment:
+        from ..io.folder.published import read_published
+        from ..model.guarantees import guarantee_from_dict
+
+        published, certificate = read_published(path)
+        return _assessed(published, guarantee_from_dict(certificate["guarantee"]), asked)
+
+    def risk(self, asked: dict[str, Any]) -> Assessment:
+        return _assessed(self.release.published, self.release.guarantee, asked)
+
+    def explain(
+        self, questions: Sequence[Any], *, original: Any, top: int, watch: Watch
+    ) -> tuple[Explanation, ...]:
+        from ..explain.cuts import explain_labels
+
+        rows = original_rows(self.release, original)
+        return explain_labels(self.release, questions, rows, top=top, watch=watch)
+
     def figures(self, asked: dict[str, Any]) -> Scores:
-        from ..api import original_rows
+        refuse_asked(asked, "sets", *SCORED)
         from ..measure.catalogue import score
         from ..measure.queries import asked_workload
         from ..release.recoding import BeforeAfter
 
         pair = BeforeAfter(self.release.recoding, original_rows(self.release, asked.pop("original")))
         measures = asked.pop("measures")
-        more = {name: asked.pop(name) for name in ("sanity", "support", "watch")}
-        return score(pair, measures, workload=asked_workload(pair, **asked), **more)
+        more = {name: asked[name] for name in ("sanity", "support", "watch")}
+        drawn = {
+            name: asked[name] for name in ("queries", "random_queries", "query_size", "drawn_from")
+        }
+        return score(pair, measures, workload=asked_workload(pair, **drawn), **more)
 
     def prepare(self) -> None:
         own, wish = self.release.layout or Layout("jsonl"), self.wish
@@ -172,6 +215,64 @@ class SetsEdition(PartsEdition[Release]):
             seconds=seconds_of(self.release, watch),
             after=self._risk_after,
         )
+
+    def fuller_page(
+        self, confirmed: Confirmed, original: Any, sweep: Sweep | None, watch: Watch
+    ) -> bytes:
+        from ..api import measure
+        from ..report.pages.sets import private_report
+        from ..report.risk_picture import curve_of_records
+        from ..risk.curve import BUDGET
+
+        release, told = self.release, self.release.guarantee
+        release = replace(release, rows=original_rows(self.release, original))
+        watch.tick("counting who is at risk", None)
+        frontier: list[tuple[Figure, str]] = []
+        if sweep is not None:
+            shown = f"{sweep.lost}; this release is framed, if it was swept."
+            frontier = [(sweep.figure(told.point), shown)]
+            frontier += [(sweep.curves(), "")] if len(sweep.firsts) > 1 else []
+        return private_report(
+            release,
+            confirmed.certificate,
+            verdict=confirmed.verdict,
+            notices=confirmed.notices,
+            after=curve_of_records(release.published, told, budget=BUDGET),
+            before=risk_before(release, budget=BUDGET),
+            scores=measure(release, watch=watch),
+            frontier=frontier,
+        )
+
+
+def original_rows(release: Release, original: Any = None) -> Rows:
+    """Return the records a release was made from: its own, or those given, if they are the ones."""
+    from ..api import as_transactions
+    from ..measure.scores import rows_of_original
+
+    if original is None:
+        if release.rows is None:
+            raise UsageError(
+                "the original records are needed.", "Give them (--original FILE).", code="no-original"
+            )
+        return release.rows
+    rows = rows_of_original(release, as_transactions(original))
+    if rows is None:
+        raise UsageError(
+            "these are not the data the release was made from.",
+            "Give the same data, read with the same options as then.",
+            code="other-data",
+        )
+    return rows
+
+
+def _assessed(published: Transactions, guarantee: Guarantee, asked: dict[str, Any]) -> Assessment:
+    """Return what somebody can do with published records."""
+    from ..risk.assessment import assess_risk
+
+    refuse_asked(asked, "sets", "k", "most", "population", "threads", "watch")
+    k = guarantee.least_support if asked["k"] is None else asked["k"]
+    more = {name: asked[name] for name in ("most", "population", "threads", "watch")}
+    return assess_risk(published, k, **more)
 
 
 def _described(column: LayoutColumn) -> dict[str, str]:

@@ -1,21 +1,29 @@
-"""Why is this label published as it is, and what would it take to keep it?
+"""Why is this published as it is, and what would it take to keep it?
 
-`explain` looks at a release together with the original records: it publishes the label finer, all else
-unchanged, and tells which combinations would then break the promise: `cuts` finds the reasons. Here is
-the answer as values, with the words for it. It is about the original records, and rare combinations
-point at single persons: it is for the holder's eyes, and says so wherever it is shown.
+`explain` looks at a release together with its originals. Of sets a label is published finer, all else
+unchanged, and the combinations are told that would then break the promise (`cuts`). Of two data sets a
+value is published as itself again, and the patterns are told that would show (`pairs`). Of a table in
+buckets a row is looked for, and who shares its bucket (`buckets`). Here is what all answers have in
+common, and the answer about sets with its words. Answers point at single persons: they are for the
+holder's eyes, and say so wherever they are shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..arguments import checked
+from ..distinct import distinct
 from ..errors import UsageError
+from ..hierarchy.tree import Hierarchy
 from ..model.guarantees import Guarantee
 from ..model.numbers import counted
 from ..plain import Plain
@@ -23,9 +31,46 @@ from ..release.claims import claims_of
 
 if TYPE_CHECKING:
     from ..progress import Watch
+    from ..release.buckets import BucketRelease
+    from ..release.pair_release import PairRelease
     from ..release.release import Release
 
 PERSONAL = "Personal data: rare combinations point at persons. Keep it as safe as the original records."
+NOTHING = "nothing was changed, so there is nothing to explain."
+Question = str | int | Mapping[str, str]
+"""A label; of a table in buckets what a row shows, by column or as a text, or its number."""
+
+
+class Answer(Plain):
+    """An answer about a release: a head, what speaks for it line by line, and a conclusion."""
+
+    conclusion: str
+
+    def head(self) -> str:
+        """Return the answer in a sentence."""
+        raise NotImplementedError
+
+    def lines(self) -> Iterator[str]:
+        """Yield the reasons."""
+        raise NotImplementedError
+
+    def as_dict(self) -> dict[str, Any]:
+        told = super().as_dict()
+        conclusion = told.pop("conclusion")
+        return {"personal_data": PERSONAL, **told, "conclusion": conclusion}
+
+    def __str__(self) -> str:
+        lines = (*self.lines(), *self.conclusion.split("\n"))
+        return "\n".join([self.head(), *(f"  {line}" for line in lines)])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(PERSONAL)}</p><pre>{escape(str(self))}</pre>"
+
+
+class Shown(Protocol):
+    """One of several things that answers list: in words, and as plain values."""
+
+    def as_dict(self) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True)
@@ -60,7 +105,7 @@ class Pattern:
 class Patterns:
     """The first combinations of several, and how many there are; more where not `complete`."""
 
-    shown: tuple[Pattern, ...] = ()
+    shown: tuple[Shown, ...] = ()
     total: int = 0
     complete: bool = True
 
@@ -134,7 +179,7 @@ class Group(Plain):
 
 
 @dataclass(frozen=True)
-class Explanation(Plain):
+class Explanation(Answer):
     """Why a label is published as it is, and what it would take to keep it.
 
     Attributes
@@ -186,18 +231,7 @@ class Explanation(Plain):
     def kept(self) -> bool:
         return self.published_as == self.label
 
-    def as_dict(self) -> dict[str, Any]:
-        told = super().as_dict()
-        conclusion = told.pop("conclusion")
-        return {"personal_data": PERSONAL, **told, "conclusion": conclusion}
-
-    def __str__(self) -> str:
-        return "\n".join([self._head(), *(f"  {line}" for line in self._lines())])
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(PERSONAL)}</p><pre>{escape(str(self))}</pre>"
-
-    def _head(self) -> str:
+    def head(self) -> str:
         name = f"{self.label!r}, in {counted(self.records, 'record')},"
         if self.kept:
             return f"{name} is published as itself."
@@ -209,7 +243,7 @@ class Explanation(Plain):
             return f"{name} is published by the finer label {self.shares[0].published_as!r}."
         return f"{name} is published in {len(self.shares)} ways."
 
-    def _lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
         if len(self.shares) > 1:
             for share in self.shares:
                 name = "left out" if share.published_as is None else f"as {share.published_as!r}"
@@ -226,7 +260,6 @@ class Explanation(Plain):
                 yield from (f"  {line}" for line in _told(level, self.guarantee))
         if self.groups_total > len(self.groups):
             yield f"... and {counted(self.groups_total - len(self.groups), 'more group')}"
-        yield from self.conclusion.split("\n")
 
 
 def _told(level: Level, guarantee: Guarantee) -> Iterator[str]:
@@ -272,25 +305,30 @@ def _number(patterns: Patterns, guarantee: Guarantee) -> str:
 
 @checked("release")
 def explain(
-    release: Release,
-    label: str,
+    release: Release | BucketRelease | PairRelease | str | os.PathLike[str],
+    label: Question,
     *,
     original: Any = None,
     top: int = 5,
     watch: Watch | None = None,
-) -> Explanation:
+) -> Any:
     """Return why a label is published as it is, and what it would take to publish it as itself.
+
+    Of two data sets: which patterns forced a value up. Of a table in buckets: who shares the bucket of
+    a row, and which of its values each may have.
 
     Parameters
     ----------
     release
-        What `setveil.anonymize` or `setveil.read_release` returned.
+        What `setveil.anonymize` or `setveil.read_release` returned, or the path of a release folder.
     label
         An item or a category; ``column=value`` for a table, or the value alone where one column has it.
+        Of a table in buckets what a row shows, such as ``{"age": "34", "sex": "M"}`` or
+        ``"age=34,sex=M"``, or its number in the published table.
     original
         The data the release was made from, where the release does not hold them.
     top
-        How many combinations to show of a kind, and how many groups of a local recoding.
+        How many combinations, patterns or rows to show, and how many groups of a local recoding.
     watch
         Progress listener and cancel switch.
 
@@ -314,39 +352,40 @@ def explain(
 
 
 def explain_all(
-    release: Release,
-    labels: Sequence[str],
+    release: Release | BucketRelease | PairRelease | str | os.PathLike[str],
+    labels: Sequence[Question],
     *,
     original: Any = None,
     top: int = 5,
     watch: Watch | None = None,
-) -> tuple[Explanation, ...]:
-    """Return an explanation of each label; the records are indexed once. Parameters as in `explain`."""
-    from ..api import original_rows
-    from ..engines.local import LocalEngine
+) -> tuple[Any, ...]:
+    """Return an answer to each question; the records are read once. Parameters as in `explain`."""
     from ..progress import Watch
-    from ..refusals import refuse_release
-    from .cuts import explain_cut, explain_groups
+    from ..publish import edition_of
+    from ..reopen import opened
 
-    refuse_release(release)
-    watch = watch or Watch()
     if isinstance(top, bool) or not isinstance(top, int) or top < 1:
         raise UsageError("top must be a whole number, 1 or more.", "Give for example 5.")
-    nodes = [_node_of(release, label) for label in labels]
-    rows = original_rows(release, original)
-    if not release.recoding.is_global:
-        return tuple(explain_groups(release, rows, node, top=top, watch=watch) for node in nodes)
-    engine = LocalEngine(release.hierarchy, rows)
-    return tuple(explain_cut(release, engine, node, top=top, watch=watch) for node in nodes)
+    watch = watch or Watch()
+    found, original = opened(release, original, watch=watch)
+    answers: tuple[Answer, ...] = edition_of(found).explain(
+        labels, original=original, top=top, watch=watch
+    )
+    return answers
 
 
-def _node_of(release: Release, label: str) -> int:
+def node_of(hierarchy: Hierarchy, columns: Sequence[str], label: Question) -> int:
     """Return the node of a label; of a table also where the column is left out and only one fits."""
-    nodes = release.hierarchy.node_of_label
+    nodes = hierarchy.node_of_label
+    if not isinstance(label, str):
+        raise UsageError(
+            "a label is needed.",
+            "Give an item or a category; values of a table are column=value.",
+            code="unknown-label",
+        )
     if label in nodes:
         return nodes[label]
-    columns = release.layout.item_columns if release.layout is not None else ()
-    fitting = [f"{column.name}={label}" for column in columns if f"{column.name}={label}" in nodes]
+    fitting = [f"{name}={label}" for name in columns if f"{name}={label}" in nodes]
     if len(fitting) == 1:
         return nodes[fitting[0]]
     if fitting:
@@ -360,3 +399,21 @@ def _node_of(release: Release, label: str) -> int:
         "Spell it as in the data; values of a table are column=value.",
         code="unknown-label",
     )
+
+
+def shares_of(
+    hierarchy: Hierarchy,
+    published: NDArray[np.int32],
+    leaves: NDArray[np.int32],
+    counts: NDArray[np.int64] | int = 1,
+) -> tuple[Share, ...]:
+    """Return what occurrences of leaves are published as, most first; `counts` of each, or one."""
+    shares = [
+        Share(
+            None if upper < 0 else hierarchy.labels[upper],
+            len(distinct(leaves[published == upper])),
+            int((counts * (published == upper)).sum()),
+        )
+        for upper in distinct(published).tolist()
+    ]
+    return tuple(sorted(shares, key=lambda share: (-share.occurrences, share.published_as or "")))

@@ -16,7 +16,7 @@ published alike, with any others that look the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -51,7 +51,32 @@ from ..search.alternatives import (
     split_down,
     strongest,
 )
-from . import Explanation, GivingWay, Group, Level, Pattern, Patterns, Share, few
+from . import (
+    NOTHING,
+    Explanation,
+    GivingWay,
+    Group,
+    Level,
+    Pattern,
+    Patterns,
+    Question,
+    few,
+    node_of,
+    shares_of,
+)
+
+
+def explain_labels(
+    release: Release, labels: Sequence[Question], rows: Rows, *, top: int, watch: Watch
+) -> tuple[Explanation, ...]:
+    """Return why labels of sets are published as they are; the records are indexed once."""
+    columns = release.layout.item_columns if release.layout is not None else ()
+    names = [column.name for column in columns]
+    nodes = [node_of(release.hierarchy, names, label) for label in labels]
+    if not release.recoding.is_global:
+        return tuple(explain_groups(release, rows, node, top=top, watch=watch) for node in nodes)
+    engine = LocalEngine(release.hierarchy, rows)
+    return tuple(explain_cut(release, engine, node, top=top, watch=watch) for node in nodes)
 
 
 @dataclass(frozen=True)
@@ -132,7 +157,6 @@ def _patterns(engine: LocalEngine, found: list[Breach], top: int, *, complete: b
     return Patterns(shown, len(found), complete)
 
 
-NOTHING = "nothing was changed, so there is nothing to explain."
 MIXED = "its items are published by finer labels, or left out: ask about them one by one."
 
 
@@ -231,24 +255,6 @@ def _choice(
         minimized = release.objective.title
         return f"{text} That loses less NCP, but {release.method} minimized {minimized}."
     return f"{text} That loses less: {release.method} does not prove that it loses least."
-
-
-def shares_of(
-    hierarchy: Hierarchy,
-    published: NDArray[np.int32],
-    leaves: NDArray[np.int32],
-    counts: NDArray[np.int64] | int = 1,
-) -> tuple[Share, ...]:
-    """Return what occurrences of leaves are published as, most first; `counts` of each, or one."""
-    shares = [
-        Share(
-            None if upper < 0 else hierarchy.labels[upper],
-            len(distinct(leaves[published == upper])),
-            int((counts * (published == upper)).sum()),
-        )
-        for upper in distinct(published).tolist()
-    ]
-    return tuple(sorted(shares, key=lambda share: (-share.occurrences, share.published_as or "")))
 
 
 def explain_cut(

@@ -391,12 +391,11 @@ def measure_pair(
         pair, recoding, frequent_support=frequent_support, multilevel=multilevel
     )
     leaves = tuple(side.leaves for side in pair.sides)
-    before, after = (_as_read(pair, nodes, guarantee) for nodes in (leaves, recoding.node_by_entry))
-    names = pair.names if pair.names[0] != pair.names[1] else ("first", "second")
-    given: dict[str, Any] = {"names": names, "watch": watch, "threads": threads}
+    before, after = (as_read(pair, nodes, guarantee) for nodes in (leaves, recoding.node_by_entry))
+    given: dict[str, Any] = {"names": pair.different_names, "watch": watch, "threads": threads}
     kinds = ("all", "closed")
     tried = (
-        _patterns(before, guarantee, guarantee.min_support, kind, FEW_SETS, **given) for kind in kinds
+        patterns_of(before, guarantee, guarantee.min_support, kind, FEW_SETS, **given) for kind in kinds
     )
     patterns = next((found for found in tried if found is not None), None)
     rarer = rarer_sets(before, after, guarantee, **given)
@@ -448,7 +447,8 @@ def rarer_sets(before: Read, after: Read, guarantee: HiddenPatterns, **given: An
         return None
     for kind in ("all", "closed"):
         both = [
-            _patterns(data, guarantee, half, kind, FEW_RARER_SETS, **given) for data in (before, after)
+            patterns_of(data, guarantee, half, kind, FEW_RARER_SETS, **given)
+            for data in (before, after)
         ]
         if both[0] is not None and both[1] is not None:
             return RarerSets(half, kind, _grown(both[0]), _grown(both[1]))
@@ -462,7 +462,7 @@ def _grown(found: EmergingPatterns) -> Grown:
     return Grown(len(found), jumping, None if fastest is None else fastest.growth)
 
 
-def _patterns(
+def patterns_of(
     data: Read,
     guarantee: HiddenPatterns,
     support: Fraction | int,
@@ -486,9 +486,7 @@ def _patterns(
         return None
 
 
-def _as_read(
-    pair: PatternPair, nodes: tuple[NDArray[np.int32], ...], guarantee: HiddenPatterns
-) -> Read:
+def as_read(pair: PatternPair, nodes: tuple[NDArray[np.int32], ...], guarantee: HiddenPatterns) -> Read:
     """Return both data sets, their entries these nodes, as the guarantee reads them."""
     tree = pair.hierarchy
     above = tree.parent if guarantee.every_level else np.full(len(tree), -1, dtype=np.int32)

@@ -132,6 +132,11 @@ class PatternPair(Summary):
         return bool(self.columns)
 
     @property
+    def different_names(self) -> tuple[str, str]:
+        """The names, where they tell the data sets apart."""
+        return self.names if self.names[0] != self.names[1] else ("first", "second")
+
+    @property
     def records(self) -> tuple[int, int]:
         return len(self.sides[0]), len(self.sides[1])
 

@@ -29,14 +29,15 @@ from ..api import as_transactions
 from ..arguments import checked
 from ..errors import HierarchyError, UsageError
 from ..hierarchy.tree import DOMAINS, Hierarchy
-from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING, holds_buckets, holds_pair
+from ..io.folder.ownership import AUDIT, HIERARCHY, RECODING
 from ..io.folder.published import Twin, read_published, read_twin
 from ..model.costs import COST_NAMES, WEIGHTED
 from ..model.guarantees import AnyGuarantee, guarantee_from_dict
 from ..model.numbers import LARGEST
 from ..model.transactions import Transactions, bind, canonical_order
 from ..progress import Watch
-from ..release.header import ObjectiveValue, Seal
+from ..refusals import refuse_release
+from ..release.header import Header, ObjectiveValue, Seal
 from ..release.recoding import BeforeAfter, InMemory, Recoding
 from ..release.release import Release, digest_of_records, seal
 
@@ -184,8 +185,9 @@ def read_release(
     path
         The public folder; ``<path>.private`` must lie beside it.
     original
-        The data the release was made from, read with the same options as then; in any order. Of
-        tables in buckets and of two data sets the private twin holds them: leave it out.
+        The data the release was made from, read with the same options as then; in any order. Of a table
+        in buckets the private twin tells whose value is whose, and it is only made sure that these are
+        the data. Of two data sets it holds them: leave it out.
     watch
         Progress listener and cancel switch.
 
@@ -206,15 +208,21 @@ def read_release(
     >>> sv.read_release("kept", baskets).records == release.records
     True
     """
-    if not (holds_pair(path) or holds_buckets(path)):
-        return read_set_release(path, original, watch=watch)
-    if original is not None:
-        raise UsageError(
-            "the private folder holds the originals of this release.", "Leave the original out."
-        )
-    from .others import read_bucket_release, read_pair_release
+    from ..publish import editions_in
 
-    return (read_pair_release if holds_pair(path) else read_bucket_release)(path, watch=watch)
+    release: Release | BucketRelease | PairRelease = editions_in(path).reopened(
+        path, original, watch or Watch()
+    )
+    return release
+
+
+def opened(target: Any, original: Any = None, *, watch: Watch) -> tuple[Any, Any]:
+    """Return a release, read from its folder where that is given, and the original left to confirm."""
+    if isinstance(target, Header):
+        return target, original
+    if not isinstance(target, str | os.PathLike):
+        refuse_release(target)
+    return read_release(target, original, watch=watch), None
 
 
 def read_set_release(path: StrPath, original: Any = None, *, watch: Watch | None = None) -> Release:

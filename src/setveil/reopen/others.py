@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError
+from ..errors import DataError, UsageError
 from ..hierarchy.tree import Hierarchy
 from ..io.folder.ownership import AUDIT, BUCKETS, RECODING
 from ..io.folder.published import Twin, read_twin
@@ -254,6 +254,16 @@ def with_values(public: PublicBuckets, twin: Twin) -> BucketRelease:
         left_out=_left_out_of(twin, width=len(data.quasi) + 1),
         **account.header("buckets"),
     )
+
+
+def confirm_table(release: BucketRelease, data: Microdata) -> None:
+    """Raise `UsageError` unless these are the rows that a release was made from, in any order."""
+    if Counter(data.rows()) != Counter((*release.data.rows(), *(release.left_out or ()))):
+        raise UsageError(
+            "these are not the data the release was made from.",
+            "Give the same file, read with the same options.",
+            code="other-data",
+        )
 
 
 def _left_out_of(twin: Twin, *, width: int) -> tuple[tuple[str, ...], ...] | None:

@@ -34,15 +34,16 @@ So many rounds are given where the table is small enough, and `settled` says whe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..distinct import count_distinct, distinct, number_distinct
-from ..errors import ResourceLimit
+from ..errors import ResourceLimit, TimeLimit
 from ..kernels.attack.definetti import guess_again, learn_weights
 from ..kernels.base import plain
 from ..mining.gaps import Gap, Meetings, find_gaps
@@ -312,6 +313,51 @@ def attack_by_learning(
     )
 
 
+class InBuckets(Protocol):
+    """A table in buckets, with or without knowing whose value is whose."""
+
+    @property
+    def data(self) -> Microdata: ...
+    @property
+    def bucketing(self) -> Bucketing: ...
+    @property
+    def guarantee(self) -> BucketGuarantee: ...
+    @property
+    def rules(self) -> tuple[NegativeRule, ...]: ...
+    @property
+    def complete(self) -> Completeness: ...
+
+
+def assess_table(
+    table: InBuckets,
+    more_rules: Iterable[NegativeRule] | None = None,
+    *,
+    learn: bool,
+    watch: Watch | None = None,
+) -> TableRisk:
+    """Return what both attacks get out of a table in buckets.
+
+    The first attacker knows its rules and `more_rules`. `learn` counts what the second one guesses,
+    where the values are known; of a table too large for that it is told why not.
+    """
+    watch = watch or Watch()
+    watch.tick("attack by rules", None)
+    rules = tuple(dict.fromkeys((*table.rules, *(more_rules or ()))))
+    background = attack_by_rules(
+        table.data, table.bucketing, rules, table.guarantee.l, complete=table.complete
+    )
+    learning, notices = None, tuple[str, ...]()
+    if learn:
+        try:
+            learning = attack_by_learning(table.data, table.bucketing, watch=watch)
+        except TimeLimit:
+            raise
+        except ResourceLimit as error:  # the other attack is told all the same
+            notices = tuple(f"{one.what} {one.remedy}" for one in error.problems)
+    sizes = (len(table.data), table.bucketing.n_buckets, len(rules))
+    return TableRisk(table.guarantee, *sizes, background, learning, notices)
+
+
 def rounds_for(tuples: int) -> int:
     """Return after how many rounds the attack on so many tuples is stopped.
 
@@ -368,7 +414,7 @@ class TableRisk(Summary):
     """The two attacks on a table in buckets; ``print`` it for a summary.
 
     The first attacker knows so many `rules`. `learning` is private: how many values are guessed; None
-    where the true ones are not known.
+    where the true ones are not known, or there are too many to learn about, as `notices` tell.
 
     >>> import setveil as sv
     >>> people = {"sex": ["F", "M", "F", "M"], "ill": ["flu", "cold", "cold", "flu"]}
@@ -386,6 +432,7 @@ class TableRisk(Summary):
     rules: int
     background: BackgroundAttack
     learning: DeFinettiAttack | None = None
+    notices: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         return {

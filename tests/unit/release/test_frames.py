@@ -172,5 +172,5 @@ def test_a_release_that_is_read_back_has_the_same_frame(make: Any, tmp_path: Pat
 @pytest.mark.parametrize("make", [of_buckets, of_pairs])
 def test_the_twin_holds_the_originals_of_these(make: Any, tmp_path: Path) -> None:
     sv.publish(make(), tmp_path / "out", allow_useless=True)
-    with pytest.raises(UsageError, match="Leave the original out"):
+    with pytest.raises(UsageError, match=r"Leave the original out|not the data the release"):
         sv.read_release(tmp_path / "out", sv.Transactions.from_rows(ROWS))

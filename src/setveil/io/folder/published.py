@@ -68,6 +68,27 @@ def read_published(path: str | os.PathLike[str]) -> tuple[Transactions, dict[str
 def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the certificate of a release folder, with guarantee and data checked for their form."""
     folder = Path(path)
+    file, certificate = folder / CERTIFICATE, read_any_certificate(folder)
+    guarantee, data = certificate.get("guarantee"), certificate.get("data")
+    if not isinstance(guarantee, dict) or not isinstance(data, dict):
+        raise _refusal(file, "names no guarantee or no data")
+    try:
+        guarantee_from_dict(guarantee)
+    except UsageError as error:
+        asked = GUARANTEES.get(str(guarantee.get("model")))
+        shape = next((one for one in SHAPES if asked is not None and one.kind == asked.kind), None)
+        if shape is not None:
+            what, wanted, code = shape.refusal
+            remedy = f"Give the folder of {wanted}."
+            raise DataError(what, remedy, code=code, file=shown(folder)) from None
+        raise _refusal(file, f"names no guarantee: {error.problems[0].what.rstrip('.')}") from None
+    _check_data(file, data)
+    return certificate
+
+
+def read_any_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the certificate of a release folder of any kind; what it says is not looked at."""
+    folder = Path(path)
     file = folder / CERTIFICATE
     if not folder.is_dir():
         there = os.path.lexists(folder)
@@ -91,20 +112,6 @@ def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise _refusal(file, "is not JSON") from None
     if not isinstance(certificate, dict):
         raise _refusal(file, "is not an object")
-    guarantee, data = certificate.get("guarantee"), certificate.get("data")
-    if not isinstance(guarantee, dict) or not isinstance(data, dict):
-        raise _refusal(file, "names no guarantee or no data")
-    try:
-        guarantee_from_dict(guarantee)
-    except UsageError as error:
-        asked = GUARANTEES.get(str(guarantee.get("model")))
-        shape = next((one for one in SHAPES if asked is not None and one.kind == asked.kind), None)
-        if shape is not None:
-            what, wanted, code = shape.refusal
-            remedy = f"Give the folder of {wanted}."
-            raise DataError(what, remedy, code=code, file=shown(folder)) from None
-        raise _refusal(file, f"names no guarantee: {error.problems[0].what.rstrip('.')}") from None
-    _check_data(file, data)
     return certificate
 
 

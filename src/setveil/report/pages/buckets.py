@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ...measure.buckets import BucketScores
 from ...model.layout import NO_VALUE
 from ...model.rules import NegativeRule
 from ...progress import where_time_went
@@ -57,19 +58,32 @@ def private_report(
     background: BackgroundAttack | None,
     learning: DeFinettiAttack | None,
     seconds: Mapping[str, float],
+    scores: BucketScores | None = None,
 ) -> bytes:
     """Return the page for the holder of the data alone.
 
     It tells what whoever knows the rules learns, how well the values are guessed from the buckets
-    together (of a large table from some of them), and what each stage took until the page was made.
+    together (of a large table from some of them), what each stage took until the page was made, and how
+    far counts and rules are from the original ones, where that was measured.
     """
     return private_page(
         certificate,
         _head(certificate, release.tables),
         attacks(background, learning, release.records),
+        Html("") if scores is None else _loss(scores),
         *_parts(certificate, release.tables, release.rules),
         run_part(release, "How it was made", ("Time", where_time_went(seconds))),
         notices=notices,
+    )
+
+
+def _loss(scores: BucketScores) -> Html:
+    """Return how far counts and rules in the buckets are from those in the original table."""
+    return section(
+        "loss",
+        "What was lost",
+        paragraph("Every value is published as it is; what is lost is whose is whose."),
+        table(("measure", "#value", "meaning"), scores.lines(), caption="Measures of the loss"),
     )
 
 
