@@ -147,6 +147,33 @@ def test_releases_of_every_kind_are_frames_and_show_in_notebooks(ready: Shell, k
         assert len(getattr(opened, name)())
 
 
+@pytest.mark.parametrize(("ready", "kind"), PAIRS_OF, indirect=["ready"])
+def test_the_original_is_confirmed_by_its_seal(ready: Shell, kind: str) -> None:
+    """The right data are taken in any order, and others of the same shape are refused."""
+    del ready
+    tree = sv.read_hierarchy("drinks.csv")
+    rows = {"sets": "baskets.csv", "buckets": "patients.csv", "pairs": "before.csv"}[kind]
+    head, *lines = Path(rows).read_text().splitlines(keepends=True)
+    top = [head] if kind == "buckets" else []
+    body = lines if kind == "buckets" else [head, *lines]
+
+    def read(lines: list[str]) -> Any:
+        Path("shuffled.csv").write_text("".join([*top, *lines]))
+        if kind == "sets":
+            return sv.read_transactions("shuffled.csv", layout="baskets")
+        if kind == "buckets":
+            return sv.read_microdata("shuffled.csv", quasi=["age", "sex"], sensitive="disease")
+        return sv.read_pattern_pair("shuffled.csv", "after.csv", layout="baskets", hierarchy=tree)
+
+    opened = sv.read_release("release", read(body[::-1]))
+    assert opened.guarantee.kind == kind
+    for other in (body[1:], [*body, body[0]]):
+        with pytest.raises(sv.SetveilError) as caught:
+            sv.read_release("release", read(other))
+        assert "not the data the release was made from" in caught.value.text()
+        assert caught.value.exit_code == 2
+
+
 def test_every_verb_on_data_or_releases_is_in_the_table() -> None:
     command: Any = typer.main.get_command(app)
     about_none = {"demo", "doctor", "methods", "hierarchy", "mine"}

@@ -15,7 +15,7 @@ from ..publish import Confirmed, StrPath, refuse_format, refuse_labels, seconds_
 from ..refusals import PAIRS, refuse, refuse_asked
 from ..registry import method
 from ..release.pair_release import RECODED, PairRelease
-from ..reopen.others import read_pair_release
+from ..reopen.others import confirm_pair, read_pair_release
 from .sets import PartsEdition, choose_layout
 
 if TYPE_CHECKING:
@@ -50,15 +50,14 @@ class PairsEdition(PartsEdition[PairRelease]):
 
     @classmethod
     def reopened(cls, path: StrPath, original: Any, watch: Watch) -> PairRelease:
-        cls._refuse(original)
-        return read_pair_release(path, watch=watch)
-
-    @staticmethod
-    def _refuse(original: object) -> None:
+        release = read_pair_release(path, watch=watch)
         if original is not None:
-            raise UsageError(
-                "the private folder holds the originals of two data sets.", "Leave the original out."
-            )
+            confirm_pair(release, original)
+        return release
+
+    def _confirm(self, original: Any) -> None:
+        if original is not None:
+            confirm_pair(self.release, original)
 
     @classmethod
     def risk_in(cls, path: StrPath, asked: dict[str, Any]) -> None:  # noqa: ARG003
@@ -70,7 +69,7 @@ class PairsEdition(PartsEdition[PairRelease]):
     def explain(
         self, questions: Sequence[Any], *, original: Any, top: int, watch: Watch
     ) -> tuple[ValueExplanation, ...]:
-        self._refuse(original)
+        self._confirm(original)
         return explain_values(self.release, questions, top=top, watch=watch)
 
     def figures(self, asked: dict[str, Any]) -> PairScores:
@@ -164,7 +163,7 @@ class PairsEdition(PartsEdition[PairRelease]):
     def fuller_page(
         self, confirmed: Confirmed, original: Any, sweep: Sweep | None, watch: Watch
     ) -> bytes:
-        self._refuse(original)
+        self._confirm(original)
         refuse_asked({"sweep": sweep}, PAIRS.key)
         self.measure(watch)
         return self.private_page(confirmed, watch)

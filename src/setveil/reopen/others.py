@@ -259,11 +259,21 @@ def with_values(public: PublicBuckets, twin: Twin) -> BucketRelease:
 def confirm_table(release: BucketRelease, data: Microdata) -> None:
     """Raise `UsageError` unless these are the rows that a release was made from, in any order."""
     if Counter(data.rows()) != Counter((*release.data.rows(), *(release.left_out or ()))):
-        raise UsageError(
-            "these are not the data the release was made from.",
-            "Give the same file, read with the same options.",
-            code="other-data",
-        )
+        raise _other_data()
+
+
+def confirm_pair(release: PairRelease, data: PatternPair) -> None:
+    """Raise `UsageError` unless these are the records that a release was made from, in any order."""
+    if not hasattr(data, "originals") or seal_of_pair(data, b"") != seal_of_pair(release.pair, b""):
+        raise _other_data()
+
+
+def _other_data() -> UsageError:
+    return UsageError(
+        "these are not the data the release was made from.",
+        "Give the same file, read with the same options.",
+        code="other-data",
+    )
 
 
 def _left_out_of(twin: Twin, *, width: int) -> tuple[tuple[str, ...], ...] | None:
