@@ -41,7 +41,7 @@ GRIDS = (
     *(("Mushroom", "annealed"), ("Adult", "annealed")),
 )
 SOURCES = (
-    *("methods/hide_patterns/*.py", "model/costs.py", "kernels/hiding/*.py"),
+    *("methods/hide_patterns/*.py", "model/costs.py", "kernels/hiding.py"),
     "measure/pairs.py",
 )
 """What decides a cell: where any of these files changes, cells made before are not of this code."""

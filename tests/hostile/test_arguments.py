@@ -69,7 +69,7 @@ def good(place: Path) -> dict[str, dict[str, Any]]:
         "read_records": {"path": place / "p.csv", "set_columns": {"disease": " "}, "keep": ["sex"]},
         "read_release": {"path": place / "out", "original": baskets()},
         "read_transactions": {"path": place / "a.csv", "layout": "baskets"},
-        "report": {"path": place / "out", "original": baskets(), "force": True},
+        "report": {"target": place / "out", "original": baskets(), "force": True},
         "risk": {"target": release},
         "sweep": {"data": baskets(), "hierarchy": tree(), "ks": 2, "ms": 1},
         "to_arrow": {"transactions": baskets()},

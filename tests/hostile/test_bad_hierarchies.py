@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from setveil.errors import HierarchyError, ResourceLimit, SetveilError
-from setveil.hierarchy import edges
+from setveil.hierarchy import doctor
 from setveil.hierarchy.build import from_intervals
 from setveil.hierarchy.doctor import diagnose
 from setveil.hierarchy.tree import Hierarchy
@@ -198,7 +198,7 @@ def test_row_62_depth_and_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     steps = [f"n{level}" for level in range(10_000)]
     path.write_text(";".join(["a", *steps]) + "\n" + ";".join(["b", *steps]) + "\n")
     assert read_hierarchy(path).height == 10_000
-    monkeypatch.setattr(edges, "MAX_NODES", 5_000)
+    monkeypatch.setattr(doctor, "MAX_NODES", 5_000)
     with pytest.raises(ResourceLimit) as caught:
         read_edges(path)
     assert caught.value.exit_code == 6

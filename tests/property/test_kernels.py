@@ -159,7 +159,7 @@ def index_of(table: Table, parent: list[int], most_bytes: int) -> supports.Index
 @CASES
 @given(tables(), forests())
 def test_node_lists(table: Table, parent: list[int]) -> None:
-    list_indptr, node_rows, bitmaps, slots, _ = index_of(table, parent, 1 << 20)
+    list_indptr, node_rows, bitmaps, slots, *_ = index_of(table, parent, 1 << 20)
     expanded = [itemsets.with_ancestors(row, parent) for row in table[0]]
     for node, listed in enumerate(unpack(list_indptr, node_rows)):
         expected = [r for r, row in enumerate(expanded) if node in row]

@@ -50,7 +50,7 @@ class Answer(Plain):
         """Return the answer in a sentence."""
         raise NotImplementedError
 
-    def lines(self) -> Iterator[str]:
+    def details(self) -> Iterator[str]:
         """Yield the reasons."""
         raise NotImplementedError
 
@@ -60,7 +60,7 @@ class Answer(Plain):
         return {"personal_data": PERSONAL, **told, "conclusion": conclusion}
 
     def __str__(self) -> str:
-        lines = (*self.lines(), *self.conclusion.split("\n"))
+        lines = (*self.details(), *self.conclusion.split("\n"))
         return "\n".join([self.head(), *(f"  {line}" for line in lines)])
 
     def _repr_html_(self) -> str:
@@ -243,7 +243,7 @@ class Explanation(Answer):
             return f"{name} is published by the finer label {self.shares[0].published_as!r}."
         return f"{name} is published in {len(self.shares)} ways."
 
-    def lines(self) -> Iterator[str]:
+    def details(self) -> Iterator[str]:
         if len(self.shares) > 1:
             for share in self.shares:
                 name = "left out" if share.published_as is None else f"as {share.published_as!r}"

@@ -120,7 +120,7 @@ class RowExplanation(Answer):
             return f"No published row has {self.asked}."
         return f"{counted(self.rows_total, 'published row has', 'published rows have')} {self.asked}."
 
-    def lines(self) -> Iterator[str]:
+    def details(self) -> Iterator[str]:
         for row in self.rows:
             yield from row.lines(self.guarantee)
         if self.rows_total > len(self.rows):

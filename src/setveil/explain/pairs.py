@@ -62,7 +62,7 @@ class ValueExplanation(Answer):
             return f"{self.label!r} is raised in no record."
         return f"{self.label!r} is raised in {counted(self.raised, 'record')}."
 
-    def lines(self) -> Iterator[str]:
+    def details(self) -> Iterator[str]:
         yield from map(str, self.sides)
         if self.patterns is not None and self.patterns.total:
             found = counted(self.patterns.total, "pattern")

@@ -95,13 +95,20 @@ def workload_of(queries: Iterable[Sequence[str]] | QueryFile, hierarchy: Hierarc
     [('milk',), ('ale',)]
     """
     file = queries if isinstance(queries, QueryFile) else None
-    asked = queries.queries if isinstance(queries, QueryFile) else queries
+    given: Any = queries if file is None else file.queries
+    asked = list(given) if isinstance(given, Iterable) and not isinstance(given, bytes) else [given]
     found: list[list[int]] = []
     problems: list[Problem] = []
     for place, query in enumerate(asked):
         where = (None, None) if file is None else (file.name, file.line_of_query[place])
         if isinstance(query, str):
             raise UsageError("a query is a text, not a set of labels.", "Give [['beer', 'milk'], ...].")
+        if not isinstance(query, Iterable) or not all(isinstance(label, str) for label in query):
+            raise UsageError(
+                f"a query is a set of labels (got {type(query).__name__[:40]}).",
+                "Give [['beer', 'milk'], ...].",
+                code="wrong-type",
+            )
         labels = set(query)
         nodes = {hierarchy.node_of_label[label] for label in labels if label in hierarchy.node_of_label}
         for label in sorted(labels - set(hierarchy.node_of_label)):

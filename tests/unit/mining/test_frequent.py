@@ -16,6 +16,7 @@ from setveil.errors import Cancelled, ResourceLimit, TimeLimit, UsageError
 from setveil.hierarchy.tree import Hierarchy
 from setveil.io.transactions import read_transactions
 from setveil.kernels.itemsets import projected
+from setveil.kernels.itemsets.together import NOT_COUNTED
 from setveil.mining.itemsets import Itemsets, frequent_itemsets, least_count
 from setveil.model.guarantees import KmAnonymity
 from setveil.model.numbers import exact_support
@@ -203,5 +204,7 @@ def test_more_than_32_bits_can_number_are_refused(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ResourceLimit, match="itemsets are searched in fewer than") as told:
         mined(1)
     assert told.value.exit_code == 6
+    # So many records are too many for the counts of pairs as well.
+    monkeypatch.setattr("setveil.engines.local.count_pairs", lambda *_: NOT_COUNTED)
     with pytest.raises(ResourceLimit, match="Take a sample"):
-        anonymize(BASKETS, KmAnonymity(2, 2), hierarchy=PRODUCTS, method="trim")
+        anonymize(BASKETS, KmAnonymity(2, 3), hierarchy=PRODUCTS, method="trim")
