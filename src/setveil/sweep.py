@@ -169,7 +169,14 @@ def strengths(axis: Axis, given: Any) -> list[Strength]:
     one = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
     numbers = [given] if one else list(given)
     if axis.read is not None:
-        return sorted({axis.read(number) for number in numbers})
+        read = [axis.read(number) for number in numbers]
+        if len({type(number) for number in read if number == 1}) > 1:
+            raise UsageError(
+                f"{axis.flag} is 1, a count, and 100%, a share: as numbers they are the same.",
+                "Sweep one of them at a time.",
+                code="same-strength",
+            )
+        return sorted(set(read))
     if not all(
         isinstance(number, int | np.integer) and not isinstance(number, bool) for number in numbers
     ):

@@ -9,7 +9,7 @@ from tests.house import counts
 from tests.house.sources import ROOT, modules, parsed, tell
 
 MOST_FILES = 234
-MOST_LINES = 59_700
+MOST_LINES = 59_800
 MOST_LATE_IMPORTS = 240
 MOST_SMALL_FILES = 0
 MOST_DISPATCHES = 3

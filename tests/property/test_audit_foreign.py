@@ -12,6 +12,8 @@ from random import Random
 import pytest
 
 import setveil as sv
+from setveil.cli.main import run
+from setveil.errors import UsageError
 from tests.oracle.buckets import Person, is_share_diverse, real_values
 from tests.oracle.pair_patterns import frequent, is_pattern, raised
 
@@ -187,3 +189,23 @@ def test_two_tables_are_judged_as_by_hand(seed: int, tmp_path: Path) -> None:
         other = sv.audit(tmp_path / "all.csv", guarantee, class_column="which", hierarchy=trees)
         assert one == other
         assert one.holds == (not left)
+
+
+def test_what_is_given_and_would_do_nothing_is_refused(tmp_path: Path) -> None:
+    """A second file, a column in two roles, two spellings of a value, an original that is none."""
+    joined = tmp_path / "joined.csv"
+    joined.write_text("age,bucket,ill\n20,1,cold\n30,1,flu\n")
+    (tmp_path / "other.csv").write_text("bucket,ill,count\n1,cold,1\n1,flu,1\n")
+    words = ["--quasi", "age", "--sensitive", "ill", "--l", "2"]
+    assert run(["audit", str(joined), *words]) == 0
+    assert run(["audit", str(joined), str(tmp_path / "other.csv"), *words]) == 2
+    two = [str(joined), "--sensitive-table", str(tmp_path / "other.csv"), *words]
+    assert run(["audit", *two]) == 0
+    assert run(["audit", *two, "--bucket-count", "ill"]) == 2
+    for other in (" flu", "flu ", "flu\u200b"):
+        joined.write_text(f"age,bucket,ill\n20,1,{min(other, 'flu')}\n20,1,{max(other, 'flu')}\n")
+        assert run(["audit", str(joined), *words]) == 3
+    joined.write_text("age,bucket,ill\n20,1,cold\n30,1,flu\n")
+    for rules in (["x"], 3, b"x"):
+        with pytest.raises(UsageError, match="neither a file nor negative rules"):
+            sv.audit(str(joined), sv.MatchingDiversity(2), quasi=["age"], sensitive="ill", rules=rules)

@@ -156,3 +156,13 @@ def test_pictures_show_every_point_and_mark_the_chosen_one() -> None:
     assert found.to_csv().count("\n") == 5
     with pytest.raises(UsageError, match="no point of the sweep"):
         found.figure((3, 1))
+
+
+def test_the_count_one_and_the_share_of_all_are_two_strengths() -> None:
+    data = sv.Transactions.from_rows([["ale"], ["milk"]])
+    pair = sv.PatternPair.of_sets(
+        data, data, sv.Hierarchy.from_parents({"ale": "x", "milk": "x", "x": None})
+    )
+    with pytest.raises(UsageError, match="as numbers they are the same"):
+        sv.sweep(pair, growths=2, min_supports=["1", "100%"])
+    assert "100%" in str(sv.sweep(pair, growths=2, min_supports="100%"))

@@ -121,6 +121,12 @@ def _of_files(asked: Auditing, target: str, second: str | None) -> Any:
     against = second or asked.against
     run = Run.like(asked, data=target, against=against)
     check_there([name for name in (target, against, asked.sensitive_table) if name not in (None, "-")])
+    if run.kind == BUCKETS and second is not None:
+        raise UsageError(
+            "a second file is the second of two data sets, and here is a table in buckets (--quasi).",
+            "Leave it out, or give its values by --sensitive-table FILE.",
+            code="option-does-not-fit",
+        )
     if run.kind == SETS:
         return _of_sets(asked, target)
     from ..foreign import of_kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -69,7 +70,15 @@ class ForeignBuckets(Foreign):
                     f"a hierarchy is given for {name[:40]!r}, which is no quasi-identifying column.",
                     f"Quasi-identifying: {', '.join(name[:40] for name in lists.cells_by_column)}.",
                 )
-        if rules is not None and not (isinstance(rules, Iterable) and _are_rules(rules)):
+        if isinstance(rules, bytes) or not isinstance(rules, str | os.PathLike | Iterable | None):
+            rules = [rules]
+        if isinstance(rules, Iterable) and not isinstance(rules, str) and not _are_rules(rules):
+            raise UsageError(
+                "rules are neither a file nor negative rules.",
+                "Give a path, or several setveil.NegativeRule.",
+                code="wrong-type",
+            )
+        if isinstance(rules, str | os.PathLike):
             rules = read_rules(
                 rules, quasi=tuple(lists.cells_by_column), sensitive=reading["sensitive"]
             )

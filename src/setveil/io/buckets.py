@@ -24,6 +24,7 @@ from ..model.layout import NO_VALUE
 from .columns import Columns, told_of_unused
 from .options import OfFiles, check_choice, texts_of
 from .source import MAX_PROBLEMS, shorten
+from .spelling import check_spelling
 from .table import missing_cells, open_table
 
 MISSING_CELLS = ("error", "category")
@@ -122,8 +123,22 @@ def read_buckets(
         counted, told = _read_counts(second, number, bucket, sensitive, reading)
         _compare(buckets, counted, list(number), columns.file, reading)
         notices += told
+    notices += _told_of_spelling(texts, sorted({value for _, value in counted}), columns.file)
     counts = [(place, value, count) for (place, value), count in sorted(counted.items())]
     return BucketLists(texts, buckets, counts, tuple(dict.fromkeys(notices)))
+
+
+def _told_of_spelling(
+    texts: dict[str, Sequence[str]], values: Sequence[str], file: str | None
+) -> tuple[str, ...]:
+    """Refuse two spellings of one value, which would count as two; return what else is to tell."""
+    told: tuple[str, ...] = ()
+    for labels in (values, *(sorted(set(cells)) for cells in texts.values())):
+        spelling = check_spelling(labels, lambda _place: None, file=file)
+        if spelling.problems:
+            raise DataError(spelling.problems[:MAX_PROBLEMS])
+        told += tuple(spelling.notices)
+    return told
 
 
 def _load(
@@ -185,6 +200,9 @@ def _read_counts(
     """Return how often each bucket has each value, as the second table tells it."""
     opened = open_table(second, reading, FRAMES[1])
     given = reading["bucket_count"]
+    if given in (bucket, sensitive):
+        what = f"column {shorten(str(given))} is given two roles or named twice."
+        raise UsageError(what, "Give it one.", code="two-roles")
     count = COUNT if given is None and COUNT in opened.columns.names else given
     count = None if count in (bucket, sensitive) else count
     names = [bucket, sensitive, *([] if count is None else [count])]

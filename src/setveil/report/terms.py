@@ -80,11 +80,13 @@ def terms_of(cost: str, *, weighted: bool = False) -> Terms:
 
 
 def exactly(number: Fraction | int) -> str:
-    """Return a number in digits where these say the same, else as a ratio.
+    """Return a number in digits where these say the same, else as a ratio; the whole is no count.
 
-    >>> exactly(5), exactly(Fraction(4, 5)), exactly(Fraction(1, 3))
-    ('5', '0.8', '1/3')
+    >>> exactly(5), exactly(Fraction(4, 5)), exactly(Fraction(1, 3)), exactly(Fraction(1))
+    ('5', '0.8', '1/3', '100%')
     """
+    if isinstance(number, Fraction) and number == 1:
+        return "100%"
     digits = str(float(number)) if isinstance(number, Fraction) else str(number)
     return digits.removesuffix(".0") if Fraction(digits) == number else str(number)
 

@@ -279,11 +279,8 @@ class Grid:
         return ", ".join(f"{key}={exactly(value)}" for key, value in zip(self.keys, at, strict=True))
 
     def typed(self, at: Sequence[Strength]) -> dict[str, str]:
-        """Return the strengths of a point as they are typed; the share of all records is no count."""
-        return {
-            key: "100%" if value == 1 and isinstance(value, Fraction) else exactly(value)
-            for key, value in zip(self.keys, at, strict=True)
-        }
+        """Return the strengths of a point as they are typed."""
+        return {key: exactly(value) for key, value in zip(self.keys, at, strict=True)}
 
     def job(self, job: Job, at: Sequence[Strength]) -> Job:
         """Return the job of a point."""
