@@ -17,6 +17,8 @@ MOST_BYTES = 1 << 28
 """What the triangles of all threads may take together."""
 NOT_COUNTED: Ids = np.empty(0, dtype=np.int32)
 _LEAST_ROWS_PER_THREAD = 20_000
+_FEW_CELLS, _CELLS_PER_PAIR = 1 << 20, 3
+"""A triangle much larger than the pairs that records hold takes longer to fill than they to search."""
 
 
 def count_pairs(
@@ -34,12 +36,13 @@ def count_pairs(
     indptr, items = plain(indptr, np.int64), plain(items, np.int32)
     weight_by_row, parent = plain(weight_by_row, np.int64), plain(parent, np.int32)
     cells = len(parent) * (len(parent) + 1) // 2
-    if 4 * cells > most_bytes or int(weight_by_row.sum()) >= 2**31:
-        return NOT_COUNTED
-    n_rows = len(weight_by_row)
-    parts = max(1, min(threads, most_bytes // max(4 * cells, 1), n_rows // _LEAST_ROWS_PER_THREAD))
     # Pairs grow with the square of a row's length: each part has its share of them.
     work = np.cumsum(np.diff(indptr) ** 2 + 1)
+    n_rows = len(weight_by_row)
+    too_sparse = cells > max(_FEW_CELLS, _CELLS_PER_PAIR * int(work[-1] if n_rows else 0))
+    if too_sparse or 4 * cells > most_bytes or int(weight_by_row.sum()) >= 2**31:
+        return NOT_COUNTED
+    parts = max(1, min(threads, most_bytes // max(4 * cells, 1), n_rows // _LEAST_ROWS_PER_THREAD))
     bounds = np.searchsorted(work, work[-1] * np.arange(1, parts) / parts) if n_rows else []
     ranges = list(zip([0, *bounds], [*bounds, n_rows], strict=True))
 
