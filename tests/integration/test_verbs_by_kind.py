@@ -182,3 +182,10 @@ def test_every_verb_on_data_or_releases_is_in_the_table() -> None:
     assert set(VERBS) <= set(COMMANDS)
     for lines in COMMANDS.values():
         assert set(lines) == set(KINDS)
+
+
+@pytest.mark.parametrize("ready", ["buckets"], indirect=True)
+def test_a_folder_in_buckets_has_no_witnesses_to_show(ready: Shell) -> None:
+    ran = ready("audit", "release", "--witnesses", "2")
+    assert ran.code == 2
+    assert "shows no witnesses" in ran.err

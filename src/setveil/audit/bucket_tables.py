@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError
+from ..errors import DataError, UsageError
 from ..model.guarantees import BucketGuarantee
 from .certificate import JOINED, QUASI, RULES, SENSITIVE, need
 from .promises import load, traits_of
@@ -30,6 +30,7 @@ from .published import HIERARCHY, REMEDY, Codes, Numbers, read_hierarchy, refuse
 
 if TYPE_CHECKING:
     from .check import Folder
+    from .counting import Effort
     from .verdict import BucketFinding
 
 Flags = NDArray[np.bool_]
@@ -222,8 +223,14 @@ class ReadBuckets:
         "a table in buckets is judged by its own promise, and has no other reading."
     )
 
-    def judge(self, *_: object) -> BucketFinding:
-        """Return whether its own promise is kept, whatever the effort."""
+    def judge(self, effort: Effort, *_: object) -> BucketFinding:
+        """Return whether its own promise is kept; it has no witnesses, and one thread counts."""
+        if effort.witnesses:
+            raise UsageError(
+                "the audit of a table in buckets shows no witnesses.",
+                "Leave them out.",
+                code="option-does-not-fit",
+            )
         finding: BucketFinding = load(traits_of(self.guarantee).counter)(
             self.tables, self.guarantee, rules=self.rules, paths=self.paths, complete=self.complete
         )
